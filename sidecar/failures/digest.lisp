@@ -1,0 +1,153 @@
+(defpackage #:opl.failures.digest
+  (:use #:cl #:opl.failures.report)
+  (:import-from #:opl.failures.pattern #:line #:matching)
+  (:import-from #:opl.failures.table #:draft-failure #:draft-lines #:prefixp #:suffixp #:trim #:blank-line-p #:indentation #:joined)
+  (:import-from #:opl.failures.frames #:frame-of #:tidy-path #:as-line #:foreign-path-p)
+  (:export #:digest #:category-of))
+(in-package #:opl.failures.digest)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+;;; From the lines below a failure to its message, frames, place and category.
+
+(defconstant +message-limit+ 4000 "Characters of a message; the gist of a failure is at its start.")
+(defconstant +frames-limit+ 50 "Frames of a failure that are kept.")
+
+;;; categories
+
+(defun mentions (words text) (some (lambda (word) (search word text)) words))
+
+(defun exception-name (text)
+  "The first word of TEXT that names an exception (…Error, …Exception, …Failure), in lower case, or nil."
+  (loop with start = 0
+        while (< start (length text))
+        do (let* ((stop (or (position-if-not (lambda (c) (or (alphanumericp c) (find c "._:$\\"))) text :start start) (length text)))
+                  (word (string-right-trim ":." (subseq text start stop))))
+             (when (and (> (length word) 3) (or (suffixp "error" word) (suffixp "exception" word) (suffixp "failure" word) (suffixp "failederror" word)))
+               (return word))
+             (setf start (1+ stop)))))
+
+(defparameter *time-words* '("timed out" "exceeded timeout" "timeout of " "timeout >" "test timeout" "timeoutexpired" "timeout exceeded" "timed-out" "***timeout" "timeoutexception" "testtimedout" "did not complete in" "operation timeout" "deadline exceeded"))
+(defparameter *setup-words*
+  '("cannot find module" "no module named" "modulenotfounderror" "importerror" "cannot find package" "err_module_not_found" "failed to load url" "failed to resolve import" "cannot load such file"
+    "no such file to load" "module not found" "could not resolve" "loaderror" "unresolved import" "cannot resolve module" "noclassdeffounderror" "classnotfoundexception" "command not found"
+    "executable doesn't exist" "failed to load config" "no such module"))
+(defparameter *compile-words*
+  '("syntaxerror" "unexpected token" "syntax error" "parse error" "transform failed" "failed to parse" "parseerror" "indentationerror" "taberror" "unterminated" "error ts" "compilation error" "compileerror" "tokenmissingerror"))
+(defparameter *crash-words*
+  '("segmentation fault" "sigsegv" "sigabrt" "sigill" "sigbus" "core dumped" "node down" "worker '" "bad access" "stack overflow" "crashed while running" "fatal error: unexpectedly" "jest worker process"
+    "out of memory" "signal: " "exited unexpectedly" "process exited with code" "aborted (core" "memory access error"))
+(defparameter *assertion-words*
+  '("expected" "expect(" "assert" "should " "to equal" "must be" "failed asserting" "not equal" "comparisonfailure" "differ" "mismatch" "does not match" "did not match" "!=" "to be " "was not " "condition not satisfied" "want "
+    "wanted" "unequal" "must equal" "isn't truthy" "not truthy"))
+(defparameter *assertion-names*
+  '("assert" "comparisonfailure" "expectationnotmet" "multiplefailures" "testfailed" "conditionnotsatisfied" "conditionfailed" "xunit.sdk" "falsifiable" "wantedbutnotinvoked" "mockito.exceptions" "jestassertion" "unmetexpectation" "minitest::" "failederror" "expectationfailed" "verificationerror" "unexpectedcall"))
+
+(defun category-of (text suite)
+  "The category that the words of TEXT speak for; SUITE: a whole file failed."
+  (let* ((text (string-downcase (if (> (length text) 1500) (subseq text 0 1500) text)))
+         (name (exception-name text)))
+    (cond ((mentions *time-words* text) "timeout")
+          ((and (prefixp "timeout" text)) "timeout")
+          ((and suite (mentions *setup-words* text)) "setup")
+          ((and suite (mentions *compile-words* text)) "compile")
+          ((mentions *crash-words* text) "crash")
+          ((and name (mentions *assertion-names* name)) "assertion")
+          ((and name (not (member name '("error" "failure" "exception" "failure/error" "e::error") :test #'string=))
+                (not (search "expect(" text)))
+           "error")
+          ((mentions *assertion-words* text) "assertion")
+          (suite "setup")
+          (t "error"))))
+
+;;; messages
+
+(defun excerpt-line-p (text)
+  "True for a line of a source excerpt: `  > 3 | code`, `    |   ^`, `  4|  code`, a line of carets."
+  (let ((end (length text)))
+    (or (matching (text end) (blanks (? ">" blanks) integer blanks (or "|" "│" "┆") ) t)
+        (matching (text end) (blanks+ (or "|" "│") blanks (? (of "^~─")) end) t)
+        (matching (text end) (blanks+ (of "^~") end) t))))
+
+(defun python-stack-line-p (line previous)
+  (and previous (prefixp "    " line)))
+
+(defun e-lines (lines)
+  "The messages that pytest marks with an E."
+  (let ((marked (loop for line in lines
+                      when (and (prefixp "E" line) (or (= 1 (length line)) (prefixp "E " line)))
+                        collect (if (prefixp "E   " line) (subseq line 4) (string-left-trim " " (subseq line 1))))))
+    marked))
+
+(defun least-indentation (lines)
+  (loop for line in lines unless (blank-line-p line) minimize (indentation line)))
+
+(defun cut (text) (if (> (length text) +message-limit+) (concatenate 'string (subseq text 0 +message-limit+) " …") text))
+
+(defun as-message (lines)
+  (let* ((lines (member-if-not #'blank-line-p lines))
+         (lines (reverse (member-if-not #'blank-line-p (reverse lines))))
+         (indent (or (least-indentation lines) 0)))
+    (cut (joined (mapcar (lambda (line) (string-right-trim " " (subseq line (min indent (indentation line))))) lines) (string #\Newline)))))
+
+(defun split-block (lines languages style)
+  "The frames of LINES and the lines that are message."
+  (let ((frames '()) (message '()) (after-file nil) (function nil))
+    (dolist (line lines)
+      (let* ((line (as-line line))
+             (frame (some (lambda (language) (frame-of language line)) languages)))
+        (cond (frame
+               (when (and function (null (frame-function frame))) (setf (frame-function frame) function))
+               (push frame frames)
+               ;; a frame of these may carry the message itself: `x_test.go:10: got 4`, `panicked at x.rs:1:2`
+               (when (or (and (member :go languages) (matching (line (length line)) (blanks path ":" integer ": " word) t))
+                         (and (member :rust languages) (search "panicked at" line))
+                         (and (member :perl languages))
+                         (and (member :c languages) (not (member :java languages)))
+                         (and (member :lua languages)))
+                 (push line message))
+               (setf after-file (prefixp "  File" line)))
+              ((and after-file (prefixp "    " line)) nil)
+              ((and (eq style :python) (prefixp "Traceback (most" line)))
+              ((and (not (eq style :python)) (not (eq style :plain)) (excerpt-line-p line)) (setf after-file nil))
+              (t (setf after-file nil)
+                 (push line message)))
+        (setf function (and (not frame)
+                            (or (matching (line (length line)) (blanks integer ": " (name rest)) name)
+                                (and (member :go languages)
+                                     (matching (line (length line)) ((name word "(") longest ")" end) (string-right-trim "(" name))))))))
+    (values (nreverse frames) (nreverse message))))
+
+(defun choose-frame (frames innermost test)
+  "The deepest frame in the project, or nil."
+  (let* ((own (remove-if (lambda (frame) (or (frame-foreign frame) (null (frame-path frame)) (null (frame-line frame)))) frames))
+         (class (and test (find #\. test) (subseq test 0 (position #\. test :from-end t))))
+         (package (and class (find #\. class) (subseq class 0 (position #\. class :from-end t)))))
+    (declare (ignorable package))
+    (if (eq innermost :last) (first (last own)) (first own))))
+
+(defun digest (draft options)
+  "Fills what the table's rules left open in DRAFT's failure from the lines below it; returns the failure.
+OPTIONS: :frames languages, :innermost :first or :last, :message :e-lines :python :plain or nil, :category the one where words do not tell."
+  (let ((failure (draft-failure draft))
+        (lines (reverse (draft-lines draft))))
+    (multiple-value-bind (frames message) (split-block lines (getf options :frames) (getf options :message))
+      (when frames
+        (setf (failure-frames failure) (append (failure-frames failure) (subseq frames 0 (min +frames-limit+ (length frames)))))
+        (when (null (failure-line failure))
+          (let ((frame (choose-frame frames (getf options :innermost :first) (failure-test failure))))
+            (when (and frame (or (null (failure-path failure)) (not (failure-suite failure)) (suffixp (failure-path failure) (frame-path frame)) t))
+              (setf (failure-path failure) (frame-path frame) (failure-line failure) (frame-line frame))))))
+      (let ((marked (and (eq (getf options :message) :e-lines) (e-lines lines))))
+        (let ((text (as-message (or marked message))))
+          (cond ((string= "" (failure-message failure)) (setf (failure-message failure) text))
+                ((and (plusp (length text)) (not (search text (failure-message failure))))
+                 (setf (failure-message failure)
+                       (if (search (failure-message failure) text) text
+                           (cut (format nil "~A~%~A" (failure-message failure) text)))))))))
+    (setf (failure-path failure) (tidy-path (failure-path failure)))
+    (unless (failure-category failure)
+      (let ((category (category-of (failure-message failure) (failure-suite failure))))
+        (setf (failure-category failure)
+              (if (and (string= category "error") (getf options :category) (null (exception-name (string-downcase (failure-message failure))))) (getf options :category) category))))
+    failure))

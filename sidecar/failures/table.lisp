@@ -1,0 +1,219 @@
+(defpackage #:opl.failures.table
+  (:use #:cl #:opl.failures.report)
+  (:import-from #:opl.failures.pattern #:line #:matching #:pattern-needles)
+  (:export #:define-runner #:sign #:on #:within #:finish #:also
+           ;; verbs of a table's rules
+           #:begin-failure #:add-line #:end-failure #:note-failure #:find-failure #:drop-failure #:pending
+           #:tally #:total #:count-of #:enter #:mode #:flag #:flagged #:stash #:stashed #:reject #:leave #:suffixp #:prefixp #:trim #:joined
+           #:blank-line-p #:indentation #:split-on
+           ;; for the driver
+           #:runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
+           #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-mode #:reading-flags #:reading-counts
+           #:reading-lines #:deliver #:close-reading #:attentive-p #:*reading*
+           #:draft #:draft-failure #:draft-lines))
+(in-package #:opl.failures.table)
+
+;;; A runner's table: signs by which its output is known, and rules (pattern, what to do) for its lines.
+;;;
+;;;   (define-runner "name" (option value …)
+;;;     (sign weight pattern…)                ; ten points make a runner; ((…)) alternatives are several signs
+;;;     (on (pattern…) form…)                 ; tried on every line that could match
+;;;     (within (mode…) (pattern…) form…)     ; tried in these modes alone; (t): in any mode or open failure
+;;;     (finish form…))                       ; when the log ends
+;;;
+;;; The first rule whose pattern matches consumes the line, unless its forms return REJECT. A line that no rule wants is added
+;;; to the open failure.
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defstruct runner
+  (name "" :type string)
+  (options '() :type list)
+  (sign nil :type (or null function))
+  (sign-needles '() :type list)
+  (rules nil :type (or null function))
+  (needles '() :type list)
+  (finish nil :type (or null function)))
+
+(defvar *runners* '() "All runners, in the order of definition.")
+
+(defun all-runners () "Every table, in the order of definition." (reverse *runners*))
+(defun find-runner (name) "The table called NAME, or nil." (find name *runners* :key #'runner-name :test #'string-equal))
+
+(defun add-runner (runner)
+  (setf *runners* (cons runner (remove (runner-name runner) *runners* :key #'runner-name :test #'string=)))
+  (runner-name runner))
+
+;;; the state of one table's reading of a log
+
+(defconstant +lines-of-a-failure+ 400 "Lines of a failure that are kept; a stack is told by fewer.")
+(defconstant +failures-kept+ 5000 "Failures of one log that are kept; more are counted alone.")
+(defconstant +patience+ 4000 "Lines without a rule's match after which an open failure is taken to have ended.")
+
+(defstruct draft
+  "A failure being read: FAILURE with what the rules said, LINES (latest first) what was printed below it."
+  (failure nil :type failure) (lines '() :type list) (count 0 :type fixnum))
+
+(defstruct reading
+  (runner nil :type runner)
+  (mode nil :type symbol)
+  (open nil :type (or null draft))
+  (failures '() :type list) (kept 0 :type fixnum)
+  (index (make-hash-table :test 'equal))
+  (counts '() :type list) (flags '() :type list) (stash '() :type list)
+  (idle 0 :type fixnum))
+
+(defvar *reading*)
+
+(defconstant reject 'reject "Returned by a rule's forms: the line is not this rule's after all.")
+
+(defun attentive-p (reading)
+  "True when READING wants every line, not only those with its needles."
+  (and (or (reading-open reading) (reading-mode reading)) (< (reading-idle reading) +patience+)))
+
+(defun end-failure ()
+  "Closes the open failure."
+  (setf (reading-open *reading*) nil) t)
+
+(defun find-failure (test &optional path)
+  "The draft of the failure of TEST, or nil; with PATH that of the same file where both are known."
+  (when test
+    (find-if (lambda (draft)
+               (let ((other (failure-path (draft-failure draft))))
+                 (or (null path) (null other) (string= path other))))
+             (gethash test (reading-index *reading*)))))
+
+(defun keep (draft)
+  (incf (reading-kept *reading*))
+  (when (<= (reading-kept *reading*) +failures-kept+)
+    (push draft (reading-failures *reading*))
+    (let ((test (failure-test (draft-failure draft))))
+      (when test (push draft (gethash test (reading-index *reading*)))))))
+
+(defun begin-failure (&key test path line category message suite merge)
+  "Opens a failure; lines that follow belong to it. With MERGE one of the same test that was seen before is completed
+when it has no lines yet, and left alone when it has."
+  (let ((known (and merge (find-failure test (and (not (eq merge :name)) path)))))
+    (cond ((and known (null (draft-lines known)))
+           (let ((failure (draft-failure known)))
+             (when (and path (null (failure-line failure))) (setf (failure-path failure) path (failure-line failure) line))
+             (when (and message (string= "" (failure-message failure))) (setf (failure-message failure) message))
+             (when category (setf (failure-category failure) category)))
+           (setf (reading-open *reading*) known))
+          (t (let ((draft (make-draft :failure (make-failure :test test :path path :line line :category category :message (or message "") :suite suite))))
+               (unless known (keep draft))
+               (setf (reading-open *reading*) draft))))
+    (setf (reading-idle *reading*) 0)
+    t))
+
+(defun note-failure (&rest arguments)
+  "A failure told by one line (arguments as BEGIN-FAILURE's): nothing that follows belongs to it."
+  (let ((open (reading-open *reading*)))
+    (apply #'begin-failure arguments)
+    (setf (reading-open *reading*) open)
+    t))
+
+(defun drop-failure (draft)
+  "Forgets DRAFT."
+  (setf (reading-failures *reading*) (delete draft (reading-failures *reading*) :test #'eq))
+  (let ((test (failure-test (draft-failure draft))))
+    (when test (setf (gethash test (reading-index *reading*)) (delete draft (gethash test (reading-index *reading*))))))
+  t)
+
+(defun pending () "The open failure, or nil." (let ((draft (reading-open *reading*))) (and draft (draft-failure draft))))
+
+(defun add-line (line)
+  "Adds LINE to the open failure, if any."
+  (let ((draft (reading-open *reading*)))
+    (when draft
+      (when (< (draft-count draft) +lines-of-a-failure+)
+        (incf (draft-count draft))
+        (push line (draft-lines draft))))
+    t))
+
+(defun count-of (key) "The count KEY (:passed :failed :skipped), or nil." (getf (reading-counts *reading*) key))
+(defun tally (key &optional (count 1))
+  "Adds COUNT to the count KEY."
+  (when count (setf (getf (reading-counts *reading*) key) (+ count (or (count-of key) 0))))
+  t)
+(defun total (key count) "Sets the count KEY." (setf (getf (reading-counts *reading*) key) count) t)
+(defun enter (mode) "Goes into MODE (nil: none)." (setf (reading-mode *reading*) mode (reading-idle *reading*) 0) t)
+(defun leave () "Closes the open failure and leaves the mode." (end-failure) (enter nil))
+(defun mode () "The mode." (reading-mode *reading*))
+(defun flag (&rest flags) "Notes FLAGS for the verdict: :passed :failed :none-ran :timeout :setup :compile." (dolist (flag flags t) (pushnew flag (reading-flags *reading*))))
+(defun flagged (flag) "True when FLAG was noted." (member flag (reading-flags *reading*)))
+(defun stashed (key) "What a rule stashed under KEY, or nil." (getf (reading-stash *reading*) key))
+(defun stash (key value) "Keeps VALUE under KEY for this table's other rules." (setf (getf (reading-stash *reading*) key) value) t)
+
+;;; words on strings
+
+(defun trim (string) "STRING without blanks at its ends; nil stays nil." (and string (string-trim '(#\Space #\Tab #\No-break_space) string)))
+(defun prefixp (prefix string) "True when STRING begins with PREFIX." (let ((n (length prefix))) (and (<= n (length string)) (string= prefix string :end2 n))))
+(defun suffixp (suffix string) "True when STRING ends with SUFFIX." (let ((n (length suffix)) (m (length string))) (and (<= n m) (string= suffix string :start2 (- m n)))))
+(defun blank-line-p (line) "True when LINE is blank." (every (lambda (c) (member c '(#\Space #\Tab #\No-break_space))) line))
+(defun indentation (line) "The number of blanks LINE begins with." (or (position-if-not (lambda (c) (member c '(#\Space #\Tab))) line) (length line)))
+(defun split-on (separator string)
+  "The parts of STRING between occurrences of SEPARATOR."
+  (loop with start = 0
+        for at = (search separator string :start2 start)
+        collect (subseq string start at)
+        while at do (setf start (+ at (length separator)))))
+(defun joined (parts &optional (separator " > "))
+  "PARTS with SEPARATOR between them."
+  (with-output-to-string (out)
+    (loop for (part . more) on parts do (write-string part out) (when more (write-string separator out)))))
+
+;;; the macro
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun clause-p (clause name) (and (consp clause) (symbolp (first clause)) (string= (first clause) name)))
+  (defun needles-of (pattern)
+    (or (pattern-needles pattern)
+        (error "The pattern ~S has no literal by which its lines can be found." pattern))))
+
+(defun seen () (setf (reading-idle *reading*) 0) t)
+
+(defmacro define-runner (name (&rest options) &body clauses)
+  "Defines the table of the runner NAME. OPTIONS: :kind (:tests, :build or :compiler), :contains (names whose output it repeats),
+:innermost (:first or :last frame of a stack), :frames (languages of its stacks)."
+  (let ((signs (remove-if-not (lambda (c) (clause-p c "SIGN")) clauses))
+        (rules (remove-if-not (lambda (c) (or (clause-p c "ON") (clause-p c "WITHIN"))) clauses))
+        (finish (rest (find-if (lambda (c) (clause-p c "FINISH")) clauses))))
+    (assert (= (length clauses) (+ (length signs) (length rules) (if finish 1 0))) () "Unknown clause in the table of ~A." name)
+    `(add-runner
+      (make-runner
+       :name ,name :options ',options
+       :sign-needles ',(loop for (nil nil . pattern) in signs append (needles-of pattern))
+       :sign (lambda (line end)
+               (declare (type line line) (fixnum end))
+               (or ,@(loop for (nil weight . pattern) in signs
+                           collect `(matching (line end) ,pattern ,weight))
+                   0))
+       :needles ',(remove-duplicates
+                   (loop for rule in rules
+                         when (clause-p rule "ON") append (needles-of (second rule)))
+                   :test #'string=)
+       :rules (lambda (line end mode)
+                (declare (type line line) (fixnum end) (symbol mode) (ignorable line end mode))
+                (or ,@(loop for rule in rules
+                            collect (if (clause-p rule "ON")
+                                        (destructuring-bind (pattern &rest forms) (rest rule)
+                                          `(matching (line end) ,pattern (not (eq reject (progn (seen) ,@forms)))))
+                                        (destructuring-bind (modes pattern &rest forms) (rest rule)
+                                          `(and ,(if (equal modes '(t)) '(or mode (reading-open *reading*)) `(member mode ',modes))
+                                                (matching (line end) ,pattern (not (eq reject (progn (seen) ,@forms))))))))
+                    (progn (incf (reading-idle *reading*))
+                           (add-line line))))
+       :finish ,(and finish `(lambda () ,@finish))))))
+
+(defun deliver (reading line)
+  "Gives LINE to READING's table."
+  (let ((*reading* reading))
+    (funcall (runner-rules (reading-runner reading)) line (length line) (reading-mode reading))))
+
+(defun close-reading (reading)
+  "Ends READING; returns it with its failures in the log's order."
+  (let ((*reading* reading))
+    (when (runner-finish (reading-runner reading)) (funcall (runner-finish (reading-runner reading))))
+    (setf (reading-failures reading) (nreverse (reading-failures reading)))
+    reading))

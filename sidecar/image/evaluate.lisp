@@ -1,0 +1,286 @@
+;;;; lisp_eval: code from the agent, run in a thread of its own with a deadline. Whatever the code
+;;;; does, the caller gets an `evaluation` that says what happened, and the next one works.
+
+(defpackage #:opl.image.evaluate
+  (:use #:cl)
+  (:import-from #:sb-alien #:extern-alien #:int)
+  (:import-from #:opl.image.printing
+                #:make-bounded-stream #:bounded-text #:print-value #:print-type #:+output-limit+)
+  (:import-from #:opl.image.guard #:call-guarded #:close-guard-pages #:exit-refused #:live-threads)
+  (:import-from #:opl.image.world #:current-package #:remember-package #:user-package-p)
+  (:import-from #:opl.image.explain #:explain-condition #:user-frames)
+  (:export #:evaluate
+           #:evaluation #:evaluation-outcome #:evaluation-value #:evaluation-type
+           #:evaluation-output #:evaluation-message #:evaluation-frames #:evaluation-notes
+           #:stuck-p
+           #:+default-deadline+))
+
+(in-package #:opl.image.evaluate)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defconstant +default-deadline+ 30
+  "Seconds an evaluation may take when the caller names no deadline.")
+
+(defconstant +tick+ 0.02
+  "Seconds between two looks at cancellation, deadline and memory while code runs.")
+
+(defconstant +patience+ 3
+  "Seconds given to code to unwind after it was interrupted; then it is interrupted once more, then given up.")
+
+(defparameter *memory-share* 0.85
+  "Part of the dynamic space that code may make the image need. The collector copies what lives, and
+finding no room for the copy it ends the process, where an interrupt in time saves it.")
+
+(defstruct evaluation
+  "What came of evaluating code. OUTCOME is one of :VALUE :ERROR :READ-ERROR :INPUT :EXIT :DEADLINE
+:CANCELLED :MEMORY :STACK :STUCK. VALUE and TYPE are text, set when the outcome is :VALUE. OUTPUT is
+what was printed. MESSAGE says what went wrong and what to do. FRAMES are the user's calls, innermost
+first. NOTES are lines worth knowing: running threads, another current package."
+  (outcome :value :type keyword)
+  (value "" :type string)
+  (type "" :type string)
+  (output "" :type string)
+  (message "" :type string)
+  (frames '() :type list)
+  (notes '() :type list))
+
+(defvar *lock* (sb-thread:make-mutex :name "lisp_eval")
+  "Evaluations take turns: they share one package and one set of definitions.")
+
+(defvar *stuck* nil
+  "True once code could not be stopped: the image should be restarted.")
+
+(defun stuck-p ()
+  "True when some code did not stop when told to; only a new process can help."
+  *stuck*)
+
+;;; Inside the evaluation's thread.
+
+(defvar *history* (list nil nil nil)
+  "The values of *, ** and *** between evaluations.")
+
+(defun line-and-column (code position)
+  (let ((end (min position (length code))))
+    (values (1+ (count #\Newline code :end end))
+            (- end (or (let ((newline (position #\Newline code :end end :from-end t)))
+                         (and newline (1+ newline)))
+                       0)))))
+
+(defun read-failure (code start position condition)
+  "The outcome for code that the reader could not read; START is where the form in question begins."
+  (let ((unfinished (typep condition 'end-of-file)))
+    (multiple-value-bind (line column) (line-and-column code (if unfinished start position))
+      (make-evaluation
+       :outcome :read-error
+       :message (if unfinished
+                    (format nil "The form that begins at line ~D, column ~D is not finished: a closing parenthesis, quote or |# is missing. Nothing of it was evaluated."
+                            line column)
+                    (format nil "Cannot read line ~D near column ~D: ~A"
+                            line column (explain-condition condition)))))))
+
+(defun skip-blank (code position)
+  (or (position-if-not (lambda (character)
+                         (member character '(#\Space #\Tab #\Newline #\Return #\Page)))
+                       code :start (min position (length code)))
+      (length code)))
+
+(defun evaluate-forms (code)
+  "Read and evaluate the forms of CODE one after the other, so that a form sees the package and the
+reader of those before it. Returns the list of values of the last, or an evaluation on a read error."
+  (let ((position 0) (values '()) (end (list 'end)))
+    (loop
+      (let* ((start (skip-blank code position))
+             (form (handler-bind
+                       ((error (lambda (condition)
+                                 (return (read-failure code start position condition)))))
+                     (with-input-from-string (stream code :start start :index position)
+                       ;; :INDEX is set on a normal exit alone, so keep the position on errors too.
+                       (unwind-protect (read stream nil end)
+                         (setf position (or (ignore-errors (file-position stream)) start)))))))
+        (when (eq form end)
+          (return values))
+        (setf - form
+              values (multiple-value-list (eval form)))
+        (setf *** ** ** * * (first values))))))
+
+(defun quiet-compilation (function)
+  "Call FUNCTION without the compiler's notes and style warnings: redefinition is normal here, and an
+undefined function is reported when it is called."
+  (handler-bind ((sb-ext:compiler-note #'muffle-warning)
+                 (style-warning (lambda (warning)
+                                  (when (find-restart 'muffle-warning warning)
+                                    (muffle-warning warning)))))
+    (funcall function)))
+
+(defun call-with-fresh-reader (function)
+  "Call FUNCTION with standard reader and printer variables and the package that the last evaluation
+left; changes to all but the package end with the call."
+  (let ((package (current-package))
+        (policy sb-c::*policy*))
+    (with-standard-io-syntax
+      (let* ((*package* package)
+             (*readtable* (copy-readtable nil))
+             (*read-eval* nil)
+             (*print-readably* nil)
+             (*print-pretty* t)
+             (*print-circle* t)
+             (*print-length* 1000)
+             (*print-level* 20)
+             (*compile-print* nil)
+             (*load-verbose* nil)
+             (sb-ext:*evaluator-mode* :compile)
+             (sb-c::*policy* policy)
+             (* (first *history*)) (** (second *history*)) (*** (third *history*))
+             (- nil) (+ nil) (/ '()))
+        (multiple-value-prog1 (funcall function)
+          (remember-package *package*)
+          (setf *history* (list * ** ***)))))))
+
+(defun value-text (values)
+  (if (null values)
+      "; no value"
+      (format nil "~A~{~%; value ~D: ~A~}"
+              (print-value (first values))
+              (loop for value in (rest values) for number from 2
+                    collect number collect (print-value value :limit 2000)))))
+
+(defun outcome-of (condition)
+  (typecase condition
+    (exit-refused :exit)
+    (sb-kernel::heap-exhausted-error :memory)
+    ;; Control, binding and alien stack.
+    (storage-condition :stack)
+    (end-of-file (if (eq (stream-error-stream condition) *standard-input*) :input :error))
+    (t :error)))
+
+(defun failure (condition)
+  "The evaluation for CONDITION, made where it was signalled, so that the stack is still there."
+  (let ((outcome (outcome-of condition)))
+    (make-evaluation
+     :outcome outcome
+     :message (case outcome
+                (:stack "The stack is exhausted: the recursion is too deep or never ends. The image is unharmed.")
+                (:memory "Out of memory: the code asked for more than there is. It was stopped; the image is unharmed.")
+                (:input "The code asked for input, and nobody can type here. Give the value in the code.")
+                (t (explain-condition condition)))
+     ;; Walking the frames needs stack, and there is none left when it is exhausted.
+     :frames (if (member outcome '(:stack :memory)) '() (user-frames)))))
+
+(defun run (code output tag)
+  "Evaluate CODE in this thread and return an evaluation without its output. TAG is the catch tag that
+an interruption throws an evaluation to."
+  (catch tag
+    (flet ((leave (condition hook)
+             (declare (ignore hook))
+             (throw tag (failure condition))))
+      (call-guarded
+       output
+       (lambda ()
+         ;; The debugger's hook, not a handler: only what no handler of the user's took is an error.
+         (let ((sb-ext:*invoke-debugger-hook* #'leave)
+               (*debugger-hook* nil))
+           (call-with-fresh-reader
+            (lambda ()
+              (let ((result (quiet-compilation (lambda () (evaluate-forms code)))))
+                (if (evaluation-p result)
+                    result
+                    (make-evaluation
+                     :value (value-text result)
+                     :type (format nil "~{~A~^, ~}" (mapcar #'print-type result)))))))))))))
+
+;;; Outside of it.
+
+(defun let-stack-exhaustion-be-an-error ()
+  "Clear the runtime's lose-on-corruption switch. With it the runtime ends the process when a stack is
+exhausted (SBCL 2.2.9, handle_guard_page_triggered) instead of signalling, and user code may recurse
+as deep as it likes. It stays set until code is evaluated for the first time."
+  (setf (extern-alien "lose_on_corruption_p" int) 0))
+
+(defun memory-limit (usage)
+  "Octets in use at which code is stopped when USAGE were in use before it: what came since then is
+there twice while it is copied."
+  (floor (+ usage (* *memory-share* (sb-ext:dynamic-space-size))) 2))
+
+(defun interruption (outcome deadline limit)
+  "The evaluation for code that is stopped for the reason OUTCOME; made in the thread that ran it."
+  (make-evaluation
+   :outcome outcome
+   :frames (if (eq outcome :memory) '() (user-frames))
+   :message
+   (ecase outcome
+     (:deadline (format nil "Stopped after ~D second~:P: the code did not finish. Definitions made before it stay." deadline))
+     (:cancelled "Cancelled. Definitions made before it stay.")
+     (:memory (format nil "Stopped: the image held more than ~D MB. What the code had built is released."
+                      (floor limit 1000000))))))
+
+(defun reason-to-stop (started deadline cancel-predicate limit)
+  (cond ((and cancel-predicate (funcall cancel-predicate)) :cancelled)
+        ((> (- (get-internal-real-time) started) (* deadline internal-time-units-per-second)) :deadline)
+        ((> (sb-kernel:dynamic-usage) limit) :memory)))
+
+(defun stop (thread tag done outcome deadline limit)
+  "Make THREAD throw an evaluation to TAG; true when it ended. Clean-up forms of the user's may loop in
+their turn, so it is interrupted again before it is given up."
+  (loop repeat 3
+        do (ignore-errors
+            (sb-thread:interrupt-thread
+             thread (lambda () (throw tag (interruption outcome deadline limit)))))
+        thereis (sb-thread:wait-on-semaphore done :timeout +patience+)))
+
+(defun stuck (outcome)
+  (setf *stuck* t)
+  (make-evaluation
+   :outcome :stuck
+   :message (format nil "The code was told to stop (~(~A~)) and does not: it runs with interrupts off or in foreign code. The Lisp image must be restarted."
+                    outcome)))
+
+(defun notes ()
+  (let ((threads (live-threads))
+        (package (current-package)))
+    (append
+     (when threads
+       (list (format nil "~D thread~:P of yours still run~:[~;s~]: ~{~A~^, ~}. (kill-thread :all) ends them."
+                     (length threads) (= 1 (length threads)) threads)))
+     (unless (user-package-p package)
+       (list (format nil "The current package is ~A; (in-package :opl-user) goes back." (package-name package)))))))
+
+(defun release-memory ()
+  (setf *history* (list nil nil nil))
+  (sb-ext:gc :full t))
+
+(defun supervise (code deadline cancel-predicate output)
+  (let* ((tag (list 'interrupted))
+         (done (sb-thread:make-semaphore))
+         (result nil)
+         (started (get-internal-real-time))
+         (limit (memory-limit (sb-kernel:dynamic-usage)))
+         (thread (sb-thread:make-thread
+                  (lambda ()
+                    (unwind-protect (setf result (run code output tag))
+                      (close-guard-pages)
+                      (sb-thread:signal-semaphore done)))
+                  :name "lisp_eval")))
+    (loop until (sb-thread:wait-on-semaphore done :timeout +tick+)
+          do (let ((reason (reason-to-stop started deadline cancel-predicate limit)))
+               (when reason
+                 (unless (stop thread tag done reason deadline limit)
+                   (setf result (stuck reason)))
+                 (return))))
+    (or result
+        (make-evaluation :outcome :error
+                         :message "The code ended its own thread before it gave a value."))))
+
+(defun evaluate (code &key (deadline-seconds +default-deadline+) cancel-predicate)
+  "Evaluate the forms in the string CODE and return an EVALUATION; never signals for anything CODE
+does. After DEADLINE-SECONDS, or once the function CANCEL-PREDICATE returns true (it is called about
+fifty times a second), the code is stopped. Definitions, the current package and *, **, *** persist."
+  (sb-thread:with-mutex (*lock*)
+    (let-stack-exhaustion-be-an-error)
+    (let* ((output (make-bounded-stream +output-limit+))
+           (evaluation (supervise code deadline-seconds cancel-predicate output)))
+      (when (eq (evaluation-outcome evaluation) :memory)
+        (release-memory))
+      (setf (evaluation-output evaluation) (bounded-text output)
+            (evaluation-notes evaluation) (notes))
+      evaluation)))

@@ -1,0 +1,26 @@
+;;;; The sidecar's files in the order data flows; that order is the architecture: a file sees only what stands above it.
+;;;; One package per file, named opl.<room>.<file>. load.lisp reads this form itself, so ASDF is not needed to run.
+
+(defsystem "sidecar"
+  :description "The Lisp child of opencode-plugin-lisp: symbols, calls, history, failures and memory of one repository."
+  :license "MIT"
+  :depends-on ("sb-posix")
+  :serial t
+  :components
+  (;; wire: the contract with the host
+   (:file "wire/conditions")
+   (:file "wire/fields")
+   (:file "wire/protocol")
+   (:file "wire/descriptors")
+   (:file "wire/children")
+   (:file "wire/server")
+   ;; source: files, languages, the scanner
+   ;; index: ctags, tags, the columnar store
+   ;; graph: imports, call sites, edges
+   ;; search: tokens, fields, ranking
+   ;; change: diffs, impact, the test map
+   ;; failures: the pattern language, one table per runner
+   ;; session: observations, recall, summary
+   ;; image: lisp_eval and its vocabulary
+   ;; one form per operation
+   (:file "operations")))
