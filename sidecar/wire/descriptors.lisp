@@ -27,6 +27,9 @@
 (defun take-wire ()
   "Moves the wire from descriptors 0 and 1 to two of its own and returns these; from then on 0 is empty and 1 is standard error, so that nothing,
 not even C code or a child, can read or write the wire by accident."
+  ;; File names are octets to a Unix; a bare locale must not turn them into something else.
+  (setf sb-ext:*default-external-format* :utf-8
+        sb-ext:*default-c-string-external-format* :utf-8)
   (redirect-streams)
   #+win32 (values 0 1)
   #-win32

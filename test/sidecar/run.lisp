@@ -2,7 +2,7 @@
 
 (defvar cl-user::*here* (make-pathname :name nil :type nil :defaults *load-truename*))
 
-(setf (sb-impl::default-external-format) :utf-8) ; --script takes the locale's, and a bare machine has none
+(setf sb-ext:*default-external-format* :utf-8) ; --script takes the locale's, and a bare machine has none
 (load (merge-pathnames "../../sidecar/load.lisp" cl-user::*here*))
 (load (merge-pathnames "harness.lisp" cl-user::*here*))
 
