@@ -8,7 +8,7 @@
   (:import-from #:opl.source.names #:octets #:+none+ #:known)
   (:export #:line-comment #:block-comment #:string-literal #:raw-string #:hash-raw-string #:delimited-raw-string
            #:long-bracket #:long-comment #:dollar-quote #:heredoc #:php-heredoc #:character-or-lifetime #:character-or-prime
-           #:character #:regexp-literal #:lisp-character #:block-at-line-start #:end-of-text #:quoted-by-word
+           #:character-literal #:regexp-literal #:lisp-character #:block-at-line-start #:end-of-text #:quoted-by-word
            #:percent-literal #:sigil #:question-character #:line-string #:word-comment #:php-close #:take-interpolation
            #:dash-comment #:quote-symbol #:expression-expected-p))
 (in-package #:opl.source.literals)
@@ -93,53 +93,67 @@ that ends it sooner and is not part of it."
 (defconstant +deepest-interpolation+ 40
   "Interpolations within one another beyond which text is taken as text; deeper ones occur in attacks only.")
 
-(defun string-literal (close &key (escape #\\) multiline interpolations formats (unless-doubled nil))
+(defstruct (spelling (:constructor make-spelling (close escape double multiline interpolations formats doubled)))
+  "How a string is written; see `string-literal'."
+  (close #() :type octets) (escape -1 :type fixnum) double multiline interpolations formats doubled)
+
+(defun string-literal (close &key (escape #\\) multiline interpolations formats unless-doubled)
   "A string up to CLOSE. ESCAPE: the character that takes the next one along, nil for none, or :double when
 CLOSE twice stands for itself. MULTILINE: line ends may stand in it; otherwise a line end ends it.
 INTERPOLATIONS: list of (open . closing character). FORMATS: in an interpolation `:' and `!' begin a format.
 UNLESS-DOUBLED: an interpolation's opening character twice stands for itself."
-  (let* ((close (text-octets close)) (first (aref close 0)) (double (eq escape :double))
-         (escape (if (characterp escape) (char-code escape) -1))
-         (interpolations (loop for (open . closer) in interpolations
-                               collect (cons (text-octets open) (char-code closer)))))
-    (declare (type octets close) (type fixnum escape))
+  (let ((spelling (make-spelling (text-octets close) (if (characterp escape) (char-code escape) -1)
+                                 (eq escape :double) multiline
+                                 (loop for (open . closer) in interpolations
+                                       collect (cons (text-octets open) (char-code closer)))
+                                 formats unless-doubled)))
     (lambda (lexer start length)
-      (declare (type lexer lexer) (type index start length) (optimize (speed 2) (safety 0)))
-      (let ((i (+ start length)) (piece start) (line (lexer-line lexer)) (head nil)
-            (octets (lexer-octets lexer)) (size (lexer-size lexer)))
-        (declare (type index i piece line size))
-        (flet ((finish (end)
-                 (declare (type index end))
-                 (let ((token (emit lexer +string+ piece end +none+ line)))
-                   (when head
-                     (let ((mates (tokens-mates (lexer-tokens lexer))))
-                       (setf (aref mates head) token (aref mates token) head)))
-                   (return-from string-literal-body end))))
-          (block string-literal-body
-            (loop
-              (when (>= i size) (finish size))
-              (let ((octet (aref octets i)))
-                (cond ((= octet 10)
-                       (unless multiline (finish i))
-                       (incf (lexer-line lexer)) (incf i))
-                      ((and (= octet escape)
-                            (not (and interpolations (assoc-looking-at lexer i interpolations))))
-                       (when (= (octet-at lexer (1+ i)) 10) (incf (lexer-line lexer)))
-                       (setf i (min size (+ i 2))))
-                      ((and (= octet first) (looking-at lexer i close))
-                       (if (and double (looking-at lexer (+ i (length close)) close))
-                           (incf i (* 2 (length close)))
-                           (finish (+ i (length close)))))
-                      (t
-                       (let ((interpolation (and interpolations (assoc-looking-at lexer i interpolations))))
-                         (cond ((null interpolation) (incf i))
-                               ((and unless-doubled (= (octet-at lexer (1+ i)) octet)) (incf i 2))
-                               ((>= (lexer-nesting lexer) +deepest-interpolation+) (incf i))
-                               (t
-                                (let ((token (emit lexer +string+ piece i +none+ line)))
-                                  (unless head (setf head token)))
-                                (setf i (take-interpolation lexer i (car interpolation) (cdr interpolation) formats)
-                                      piece i line (lexer-line lexer)))))))))))))))
+      (declare (type index start length))
+      (take-spelled lexer spelling start (+ start length)))))
+
+(defun take-spelled (lexer spelling start i)
+  "Emits the string that began at START and whose content begins at I; the position after."
+  (declare (type lexer lexer) (type spelling spelling) (type index start i))
+  (let ((head nil) (piece start) (line (lexer-line lexer)))
+    (loop
+      (multiple-value-bind (end interpolation) (string-piece-end lexer spelling i)
+        (let ((token (emit lexer +string+ piece end +none+ line))
+              (mates (tokens-mates (lexer-tokens lexer))))
+          (cond (interpolation
+                 (unless head (setf head token))
+                 (setf i (take-interpolation lexer end (car interpolation) (cdr interpolation) (spelling-formats spelling))
+                       piece i
+                       line (lexer-line lexer)))
+                (t (when head (setf (aref mates head) token (aref mates token) head))
+                   (return end))))))))
+
+(defun string-piece-end (lexer spelling i)
+  "Where the piece of a string that goes on at I ends: after its closing text, or at an interpolation, which is
+the second value."
+  (declare (type lexer lexer) (type spelling spelling) (type index i) (optimize (speed 2) (safety 0)))
+  (let* ((octets (lexer-octets lexer)) (size (lexer-size lexer)) (close (spelling-close spelling))
+         (first (aref close 0)) (escape (spelling-escape spelling)) (interpolations (spelling-interpolations spelling)))
+    (declare (type index size))
+    (loop
+      (when (>= i size) (return size))
+      (let ((octet (aref octets i)))
+        (cond ((= octet 10)
+               (unless (spelling-multiline spelling) (return i))
+               (incf (lexer-line lexer))
+               (incf i))
+              ((and (= octet first) (looking-at lexer i close))
+               (if (and (spelling-double spelling) (looking-at lexer (+ i (length close)) close))
+                   (incf i (* 2 (length close)))
+                   (return (+ i (length close)))))
+              (t
+               (let ((interpolation (and interpolations (assoc-looking-at lexer i interpolations))))
+                 (cond ((and interpolation (spelling-doubled spelling) (= (octet-at lexer (1+ i)) octet)) (incf i 2))
+                       ((and interpolation (< (lexer-nesting lexer) +deepest-interpolation+))
+                        (return (values i interpolation)))
+                       ((= octet escape)
+                        (when (= (octet-at lexer (1+ i)) 10) (incf (lexer-line lexer)))
+                        (setf i (min size (+ i 2))))
+                       (t (incf i))))))))))
 
 (defun assoc-looking-at (lexer i interpolations)
   (declare (type lexer lexer) (type index i))
@@ -157,11 +171,11 @@ UNLESS-DOUBLED: an interpolation's opening character twice stands for itself."
   (count-lines lexer start end)
   end)
 
-(defun hash-raw-string (&key interpolation)
+(defun hash-raw-string ()
   "r#\"…\"# of Rust, #\"…\"# of Swift: as many hashes at the end as at the start. START is at the first letter
 or hash, the opening text ends with a hash. Rust's r#name is an identifier."
   (lambda (lexer start length)
-    (declare (type index start length) (ignore interpolation))
+    (declare (type index start length))
     (let* ((i (+ start length)) (hashes 1))
       (loop while (= (octet-at lexer i) 35) do (incf i) (incf hashes))
       (when (= (octet-at lexer i) 34)
@@ -287,7 +301,7 @@ EXPRESSION-ONLY: only where an operand is expected (in Ruby and Perl `<<' also s
 
 ;;; Characters
 
-(defun character ()
+(defun character-literal ()
   "'x', '\\n', '\\u{1F600}': a character, on one line."
   (string-literal "'"))
 
