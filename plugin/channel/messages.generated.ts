@@ -1,0 +1,441 @@
+// Generated from protocol/protocol.tsv by `npm run generate`; edits are lost.
+
+export const PROTOCOL_VERSION = 1;
+
+export const LIMITS = {"lineOctets":4194304,"requests":256} as const;
+
+export const certaintyValues = ["exact","likely","possible"] as const;
+export type Certainty = (typeof certaintyValues)[number];
+
+export const roleValues = ["match","caller","callee","defines","same-file","test","history","lexical"] as const;
+export type Role = (typeof roleValues)[number];
+
+export const verdictValues = ["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"] as const;
+export type Verdict = (typeof verdictValues)[number];
+
+export const sourceValues = ["scratch","snapshot"] as const;
+export type Source = (typeof sourceValues)[number];
+
+export const stateValues = ["empty","indexing","ready","failed"] as const;
+export type State = (typeof stateValues)[number];
+
+/** Says how far an answer can be trusted. Always the first row. */
+export interface Answer {
+  /** false when the index it was read from is unfinished or partial */
+  complete: boolean;
+  /** why it is not complete, and what to do */
+  reason: string | null;
+  /** results found before limit and offset */
+  total: number;
+  /** files in the index that was searched */
+  indexed: number;
+  /** what was searched: shown when nothing was found */
+  searched: string;
+}
+
+/** A file that answers a task. Order: score descending, path ascending. */
+export interface RankedFile {
+  /** the file */
+  path: string;
+  /** the sum of the channels, 0 or more */
+  score: number;
+  /** its strongest role */
+  role: Role;
+  /** calls between it and a match */
+  hop: number;
+  /** why it is here, strongest first */
+  reasons: string[];
+}
+
+/** One channel's share of a score. Order: as the files, then share descending, channel ascending. */
+export interface Channel {
+  /** the file */
+  path: string;
+  /** the source of evidence */
+  channel: string;
+  /** its part of the score; may be negative */
+  share: number;
+}
+
+/** A definition in an answer. Order: score descending, path, line ascending. */
+export interface Symbol {
+  /** the file */
+  path: string;
+  /** first line, 1-based */
+  line: number;
+  /** last line, inclusive */
+  end: number | null;
+  /** ctags' kind name */
+  kind: string;
+  /** the name */
+  name: string;
+  /** the enclosing names */
+  scope: string | null;
+  /** parameters */
+  signature: string | null;
+  /** why it is here */
+  role: Role | null;
+  /** calls between it and a match */
+  hop: number;
+  /** 0 or more */
+  score: number;
+  /** of the edge that led here; nothing for a match */
+  certainty: Certainty | null;
+}
+
+/** A call between two symbols of an answer. Order: path, line, other-path, other-line ascending. */
+export interface Related {
+  /** the caller's file */
+  path: string;
+  /** the caller; <module> outside any definition */
+  name: string;
+  /** the line of the call */
+  line: number;
+  /** the callee's file */
+  otherPath: string;
+  /** the callee */
+  otherName: string;
+  /** the callee's first line */
+  otherLine: number;
+  /** of the edge */
+  certainty: Certainty;
+}
+
+/** A definition. Order: path, line ascending, then name. */
+export interface Tag {
+  /** the file */
+  path: string;
+  /** the name */
+  name: string;
+  /** ctags' kind name */
+  kind: string;
+  /** first line, 1-based */
+  line: number;
+  /** last line, inclusive */
+  end: number | null;
+  /** the enclosing names */
+  scope: string | null;
+}
+
+/** A resolved call. Order: caller-path, call-line ascending, then callee-path, callee-line. */
+export interface Edge {
+  /** the file of the call */
+  callerPath: string;
+  /** the definition the call stands in; <module> outside any */
+  callerSymbol: string;
+  /** the line of the call */
+  callLine: number;
+  /** the file of the callee */
+  calleePath: string;
+  /** the callee */
+  calleeName: string;
+  /** the callee's first line */
+  calleeLine: number;
+  /** how sure the edge is */
+  certainty: Certainty;
+  /** the rule that decided */
+  rule: string;
+}
+
+/** What an index holds. */
+export interface Totals {
+  /** files indexed */
+  files: number;
+  /** definitions */
+  tags: number;
+  /** calls seen */
+  callSites: number;
+  /** calls resolved */
+  edges: number;
+  /** wall time of the last indexing */
+  seconds: number;
+  /** where it came from */
+  from: Source;
+  /** false when files are missing */
+  complete: boolean;
+  /** why it is not complete, and what to do */
+  reason: string | null;
+}
+
+/** A language of the index. Order: files descending, name ascending. */
+export interface Language {
+  /** ctags' name of it */
+  name: string;
+  /** files */
+  files: number;
+  /** definitions */
+  tags: number;
+}
+
+/** A file that was left out. Order: path ascending. */
+export interface Skipped {
+  /** the file */
+  path: string;
+  /** why */
+  reason: string;
+}
+
+/** Where the index stands. */
+export interface Status {
+  /** of the index */
+  state: State;
+  /** what is being done */
+  stage: string | null;
+  /** files done in this stage */
+  done: number;
+  /** files of this stage */
+  total: number;
+  /** files in the published index */
+  files: number;
+  /** definitions in it */
+  tags: number;
+  /** of a failure */
+  reason: string | null;
+}
+
+/** What a refresh did. */
+export interface Refreshed {
+  /** files read again or anew */
+  changed: number;
+  /** files that are gone */
+  removed: number;
+  /** wall time */
+  seconds: number;
+}
+
+/** A value of an evaluated form. Order: as returned. */
+export interface Value {
+  /** printed */
+  value: string;
+  /** its type */
+  type: string;
+}
+
+/** What an evaluation printed. */
+export interface Output {
+  /** standard and error output together, cut at a limit that it states */
+  text: string;
+}
+
+/** One thing the doctor looked at. */
+export interface Check {
+  /** what */
+  name: string;
+  /** whether it is as it should be */
+  ok: boolean;
+  /** what was found */
+  found: string;
+  /** what to type when it is not */
+  advice: string | null;
+}
+
+/** Something the sidecar wants written to the log; never part of an answer. */
+export interface Note {
+  /** note or warning */
+  level: string;
+  /** the message */
+  text: string;
+}
+
+/** The row types by their names on the wire. */
+export interface Structures {
+  "answer": Answer;
+  "ranked-file": RankedFile;
+  "channel": Channel;
+  "symbol": Symbol;
+  "related": Related;
+  "tag": Tag;
+  "edge": Edge;
+  "totals": Totals;
+  "language": Language;
+  "skipped": Skipped;
+  "status": Status;
+  "refreshed": Refreshed;
+  "value": Value;
+  "output": Output;
+  "check": Check;
+  "note": Note;
+}
+
+export type StructureName = keyof Structures;
+
+/** What each operation takes and which rows it may answer with. */
+export interface Operations {
+  /** Fixes the root and starts indexing beside the queries. Answers at once; totals only when a snapshot served. A second open of the same root changes nothing. */
+  "open": {
+    arguments: {
+      /** absolute path of the root */
+      root: string;
+      /** the ctags program */
+      ctags: string;
+      /** absolute path of this root's cache folder; nothing: no snapshot is kept */
+      cache: string | null;
+      /** patterns as ctags --exclude takes them */
+      excludes: string[];
+    };
+    rows: "totals";
+  };
+  /** Waits until the index is whole, then says what it holds. Progress: reading, tagging, scanning, linking. */
+  "index": {
+    arguments: {
+      /** true ignores the snapshot */
+      rebuild: boolean;
+    };
+    rows: "totals" | "language" | "skipped";
+  };
+  /** Where the index stands; answers at once. */
+  "status": {
+    arguments: {
+    };
+    rows: "status";
+  };
+  /** Reads the named files again; without any, looks at the whole tree. */
+  "refresh": {
+    arguments: {
+      /** files that changed, appeared or vanished */
+      paths: string[];
+    };
+    rows: "refreshed";
+  };
+  /** Files and symbols that answer a task, best first. */
+  "context": {
+    arguments: {
+      /** the task or question in plain words */
+      task: string;
+      /** files at most */
+      limit: number;
+      /** files to leave out at the start */
+      offset: number;
+      /** true adds channel rows */
+      explain: boolean;
+    };
+    rows: "answer" | "ranked-file" | "channel" | "symbol" | "related";
+  };
+  /** Symbols and paths that contain a text. */
+  "search": {
+    arguments: {
+      /** part of a name or of a path, in any case */
+      name: string;
+      /** symbols at most */
+      limit: number;
+    };
+    rows: "answer" | "symbol";
+  };
+  /** Every definition. */
+  "symbols": {
+    arguments: {
+    };
+    rows: "tag";
+  };
+  /** Every call site that was resolved. */
+  "calls": {
+    arguments: {
+      /** true adds edges of certainty possible */
+      possible: boolean;
+    };
+    rows: "edge";
+  };
+  /** Evaluates Lisp forms in the live image. State stays. */
+  "evaluate": {
+    arguments: {
+      /** one or more forms */
+      code: string;
+      /** seconds; 0: the default */
+      deadline: number;
+    };
+    rows: "value" | "output";
+  };
+  /** Forgets what evaluated code defined. */
+  "reset": {
+    arguments: {
+    };
+    rows: never;
+  };
+  /** Checks what the sidecar can see: SBCL, threads, ctags and its features, git, caches. */
+  "doctor": {
+    arguments: {
+      /** the ctags program */
+      ctags: string;
+    };
+    rows: "check";
+  };
+}
+
+export type OperationName = keyof Operations;
+
+/** Name and type of each column, in wire order. */
+export const columns: Record<StructureName, readonly (readonly [name: string, type: string])[]> = {
+  "answer": [["complete","flag"],["reason","text?"],["total","natural"],["indexed","natural"],["searched","text"]],
+  "ranked-file": [["path","path"],["score","decimal"],["role","role"],["hop","natural"],["reasons","text*"]],
+  "channel": [["path","path"],["channel","text"],["share","decimal"]],
+  "symbol": [["path","path"],["line","natural"],["end","natural?"],["kind","text"],["name","text"],["scope","text?"],["signature","text?"],["role","role?"],["hop","natural"],["score","decimal"],["certainty","certainty?"]],
+  "related": [["path","path"],["name","text"],["line","natural"],["otherPath","path"],["otherName","text"],["otherLine","natural"],["certainty","certainty"]],
+  "tag": [["path","path"],["name","text"],["kind","text"],["line","natural"],["end","natural?"],["scope","text?"]],
+  "edge": [["callerPath","path"],["callerSymbol","text"],["callLine","natural"],["calleePath","path"],["calleeName","text"],["calleeLine","natural"],["certainty","certainty"],["rule","text"]],
+  "totals": [["files","natural"],["tags","natural"],["callSites","natural"],["edges","natural"],["seconds","decimal"],["from","source"],["complete","flag"],["reason","text?"]],
+  "language": [["name","text"],["files","natural"],["tags","natural"]],
+  "skipped": [["path","path"],["reason","text"]],
+  "status": [["state","state"],["stage","text?"],["done","natural"],["total","natural"],["files","natural"],["tags","natural"],["reason","text?"]],
+  "refreshed": [["changed","natural"],["removed","natural"],["seconds","decimal"]],
+  "value": [["value","text"],["type","text"]],
+  "output": [["text","text"]],
+  "check": [["name","text"],["ok","flag"],["found","text"],["advice","text?"]],
+  "note": [["level","text"],["text","text"]],
+};
+
+export const operations: Record<
+  OperationName,
+  { lane: string; rows: readonly StructureName[]; arguments: readonly (readonly [name: string, type: string])[] }
+> = {
+  "open": { lane: "work", rows: ["totals"], arguments: [["root","text"],["ctags","text"],["cache","text?"],["excludes","text*"]] },
+  "index": { lane: "work", rows: ["totals","language","skipped"], arguments: [["rebuild","flag"]] },
+  "status": { lane: "query", rows: ["status"], arguments: [] },
+  "refresh": { lane: "work", rows: ["refreshed"], arguments: [["paths","path*"]] },
+  "context": { lane: "query", rows: ["answer","ranked-file","channel","symbol","related"], arguments: [["task","text"],["limit","natural"],["offset","natural"],["explain","flag"]] },
+  "search": { lane: "query", rows: ["answer","symbol"], arguments: [["name","text"],["limit","natural"]] },
+  "symbols": { lane: "query", rows: ["tag"], arguments: [] },
+  "calls": { lane: "query", rows: ["edge"], arguments: [["possible","flag"]] },
+  "evaluate": { lane: "evaluation", rows: ["value","output"], arguments: [["code","text"],["deadline","natural"]] },
+  "reset": { lane: "evaluation", rows: [], arguments: [] },
+  "doctor": { lane: "query", rows: ["check"], arguments: [["ctags","text"]] },
+};
+
+/** JSON Schemas of the rows. */
+export const rowSchemas: Record<StructureName, object> = {
+  "answer": {"type":"object","properties":{"complete":{"type":"boolean"},"reason":{"anyOf":[{"type":"null"},{"type":"string"}]},"total":{"type":"integer","minimum":0},"indexed":{"type":"integer","minimum":0},"searched":{"type":"string"}},"required":["complete","reason","total","indexed","searched"],"additionalProperties":false},
+  "ranked-file": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"score":{"type":"number"},"role":{"enum":["match","caller","callee","defines","same-file","test","history","lexical"]},"hop":{"type":"integer","minimum":0},"reasons":{"type":"array","items":{"type":"string"}}},"required":["path","score","role","hop","reasons"],"additionalProperties":false},
+  "channel": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"channel":{"type":"string"},"share":{"type":"number"}},"required":["path","channel","share"],"additionalProperties":false},
+  "symbol": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"line":{"type":"integer","minimum":0},"end":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"kind":{"type":"string"},"name":{"type":"string"},"scope":{"anyOf":[{"type":"null"},{"type":"string"}]},"signature":{"anyOf":[{"type":"null"},{"type":"string"}]},"role":{"anyOf":[{"type":"null"},{"enum":["match","caller","callee","defines","same-file","test","history","lexical"]}]},"hop":{"type":"integer","minimum":0},"score":{"type":"number"},"certainty":{"anyOf":[{"type":"null"},{"enum":["exact","likely","possible"]}]}},"required":["path","line","end","kind","name","scope","signature","role","hop","score","certainty"],"additionalProperties":false},
+  "related": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"name":{"type":"string"},"line":{"type":"integer","minimum":0},"otherPath":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"otherName":{"type":"string"},"otherLine":{"type":"integer","minimum":0},"certainty":{"enum":["exact","likely","possible"]}},"required":["path","name","line","otherPath","otherName","otherLine","certainty"],"additionalProperties":false},
+  "tag": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"name":{"type":"string"},"kind":{"type":"string"},"line":{"type":"integer","minimum":0},"end":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"scope":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["path","name","kind","line","end","scope"],"additionalProperties":false},
+  "edge": {"type":"object","properties":{"callerPath":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"callerSymbol":{"type":"string"},"callLine":{"type":"integer","minimum":0},"calleePath":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"calleeName":{"type":"string"},"calleeLine":{"type":"integer","minimum":0},"certainty":{"enum":["exact","likely","possible"]},"rule":{"type":"string"}},"required":["callerPath","callerSymbol","callLine","calleePath","calleeName","calleeLine","certainty","rule"],"additionalProperties":false},
+  "totals": {"type":"object","properties":{"files":{"type":"integer","minimum":0},"tags":{"type":"integer","minimum":0},"callSites":{"type":"integer","minimum":0},"edges":{"type":"integer","minimum":0},"seconds":{"type":"number"},"from":{"enum":["scratch","snapshot"]},"complete":{"type":"boolean"},"reason":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["files","tags","callSites","edges","seconds","from","complete","reason"],"additionalProperties":false},
+  "language": {"type":"object","properties":{"name":{"type":"string"},"files":{"type":"integer","minimum":0},"tags":{"type":"integer","minimum":0}},"required":["name","files","tags"],"additionalProperties":false},
+  "skipped": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"reason":{"type":"string"}},"required":["path","reason"],"additionalProperties":false},
+  "status": {"type":"object","properties":{"state":{"enum":["empty","indexing","ready","failed"]},"stage":{"anyOf":[{"type":"null"},{"type":"string"}]},"done":{"type":"integer","minimum":0},"total":{"type":"integer","minimum":0},"files":{"type":"integer","minimum":0},"tags":{"type":"integer","minimum":0},"reason":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["state","stage","done","total","files","tags","reason"],"additionalProperties":false},
+  "refreshed": {"type":"object","properties":{"changed":{"type":"integer","minimum":0},"removed":{"type":"integer","minimum":0},"seconds":{"type":"number"}},"required":["changed","removed","seconds"],"additionalProperties":false},
+  "value": {"type":"object","properties":{"value":{"type":"string"},"type":{"type":"string"}},"required":["value","type"],"additionalProperties":false},
+  "output": {"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},
+  "check": {"type":"object","properties":{"name":{"type":"string"},"ok":{"type":"boolean"},"found":{"type":"string"},"advice":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["name","ok","found","advice"],"additionalProperties":false},
+  "note": {"type":"object","properties":{"level":{"type":"string"},"text":{"type":"string"}},"required":["level","text"],"additionalProperties":false},
+};
+
+/** JSON Schemas of the arguments. */
+export const argumentSchemas: Record<OperationName, object> = {
+  "open": {"type":"object","properties":{"root":{"type":"string"},"ctags":{"type":"string"},"cache":{"anyOf":[{"type":"null"},{"type":"string"}]},"excludes":{"type":"array","items":{"type":"string"}}},"required":["root","ctags","cache","excludes"],"additionalProperties":false},
+  "index": {"type":"object","properties":{"rebuild":{"type":"boolean"}},"required":["rebuild"],"additionalProperties":false},
+  "status": {"type":"object","properties":{},"required":[],"additionalProperties":false},
+  "refresh": {"type":"object","properties":{"paths":{"type":"array","items":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"}}},"required":["paths"],"additionalProperties":false},
+  "context": {"type":"object","properties":{"task":{"type":"string"},"limit":{"type":"integer","minimum":0},"offset":{"type":"integer","minimum":0},"explain":{"type":"boolean"}},"required":["task","limit","offset","explain"],"additionalProperties":false},
+  "search": {"type":"object","properties":{"name":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["name","limit"],"additionalProperties":false},
+  "symbols": {"type":"object","properties":{},"required":[],"additionalProperties":false},
+  "calls": {"type":"object","properties":{"possible":{"type":"boolean"}},"required":["possible"],"additionalProperties":false},
+  "evaluate": {"type":"object","properties":{"code":{"type":"string"},"deadline":{"type":"integer","minimum":0}},"required":["code","deadline"],"additionalProperties":false},
+  "reset": {"type":"object","properties":{},"required":[],"additionalProperties":false},
+  "doctor": {"type":"object","properties":{"ctags":{"type":"string"}},"required":["ctags"],"additionalProperties":false},
+};
+
+export const errorCodes = ["bad-request","unknown-operation","bad-argument","too-long","busy","cancelled","not-open","not-ready","not-found","ctags-missing","ctags-wrong","evaluation","deadline","exhausted","not-implemented","internal"] as const;
+export type ErrorCode = (typeof errorCodes)[number];
+
+export const events = ["note"] as const;
