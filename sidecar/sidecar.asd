@@ -22,5 +22,13 @@
    ;; failures: the pattern language, one table per runner
    ;; session: observations, recall, summary
    ;; image: lisp_eval and its vocabulary
+   (:file "image/printing")
+   (:file "image/near")
+   (:file "image/guard")
+   (:file "image/vocabulary")
+   (:file "image/explain")
+   (:file "image/world")
+   (:file "image/evaluate")
    ;; one form per operation
-   (:file "operations")))
+   (:file "operations")
+   (:file "operations/image")))

@@ -217,6 +217,12 @@ export interface Output {
   text: string;
 }
 
+/** Something worth knowing beside the values: threads that still run, another current package. Order: as found. */
+export interface Remark {
+  /** one line */
+  text: string;
+}
+
 /** One thing the doctor looked at. */
 export interface Check {
   /** what */
@@ -253,6 +259,7 @@ export interface Structures {
   "refreshed": Refreshed;
   "value": Value;
   "output": Output;
+  "remark": Remark;
   "check": Check;
   "note": Note;
 }
@@ -343,7 +350,7 @@ export interface Operations {
       /** seconds; 0: the default */
       deadline: number;
     };
-    rows: "value" | "output";
+    rows: "value" | "output" | "remark";
   };
   /** Forgets what evaluated code defined. */
   "reset": {
@@ -379,6 +386,7 @@ export const columns: Record<StructureName, readonly (readonly [name: string, ty
   "refreshed": [["changed","natural"],["removed","natural"],["seconds","decimal"]],
   "value": [["value","text"],["type","text"]],
   "output": [["text","text"]],
+  "remark": [["text","text"]],
   "check": [["name","text"],["ok","flag"],["found","text"],["advice","text?"]],
   "note": [["level","text"],["text","text"]],
 };
@@ -395,7 +403,7 @@ export const operations: Record<
   "search": { lane: "query", rows: ["answer","symbol"], arguments: [["name","text"],["limit","natural"]] },
   "symbols": { lane: "query", rows: ["tag"], arguments: [] },
   "calls": { lane: "query", rows: ["edge"], arguments: [["possible","flag"]] },
-  "evaluate": { lane: "evaluation", rows: ["value","output"], arguments: [["code","text"],["deadline","natural"]] },
+  "evaluate": { lane: "evaluation", rows: ["value","output","remark"], arguments: [["code","text"],["deadline","natural"]] },
   "reset": { lane: "evaluation", rows: [], arguments: [] },
   "doctor": { lane: "query", rows: ["check"], arguments: [["ctags","text"]] },
 };
@@ -416,6 +424,7 @@ export const rowSchemas: Record<StructureName, object> = {
   "refreshed": {"type":"object","properties":{"changed":{"type":"integer","minimum":0},"removed":{"type":"integer","minimum":0},"seconds":{"type":"number"}},"required":["changed","removed","seconds"],"additionalProperties":false},
   "value": {"type":"object","properties":{"value":{"type":"string"},"type":{"type":"string"}},"required":["value","type"],"additionalProperties":false},
   "output": {"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},
+  "remark": {"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},
   "check": {"type":"object","properties":{"name":{"type":"string"},"ok":{"type":"boolean"},"found":{"type":"string"},"advice":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["name","ok","found","advice"],"additionalProperties":false},
   "note": {"type":"object","properties":{"level":{"type":"string"},"text":{"type":"string"}},"required":["level","text"],"additionalProperties":false},
 };
@@ -435,7 +444,7 @@ export const argumentSchemas: Record<OperationName, object> = {
   "doctor": {"type":"object","properties":{"ctags":{"type":"string"}},"required":["ctags"],"additionalProperties":false},
 };
 
-export const errorCodes = ["bad-request","unknown-operation","bad-argument","too-long","busy","cancelled","not-open","not-ready","not-found","ctags-missing","ctags-wrong","evaluation","deadline","exhausted","not-implemented","internal"] as const;
+export const errorCodes = ["bad-request","unknown-operation","bad-argument","too-long","busy","cancelled","not-open","not-ready","not-found","ctags-missing","ctags-wrong","evaluation","deadline","stuck","exhausted","not-implemented","internal"] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 
 export const events = ["note"] as const;

@@ -5,14 +5,14 @@
   (:use #:cl)
   (:import-from #:sb-alien #:extern-alien #:int)
   (:import-from #:opl.image.printing
-                #:make-bounded-stream #:bounded-text #:print-value #:print-type #:+output-limit+)
+                #:make-bounded-stream #:bounded-text #:print-value #:print-type #:+output-limit+ #:+value-limit+)
   (:import-from #:opl.image.guard #:call-guarded #:close-guard-pages #:exit-refused #:live-threads)
-  (:import-from #:opl.image.world #:current-package #:remember-package #:user-package-p)
+  (:import-from #:opl.image.world #:current-package #:user-package #:remember-package #:user-package-p)
   (:import-from #:opl.image.explain #:explain-condition #:user-frames)
   (:export #:evaluate
-           #:evaluation #:evaluation-outcome #:evaluation-value #:evaluation-type
+           #:evaluation #:evaluation-outcome #:evaluation-values
            #:evaluation-output #:evaluation-message #:evaluation-frames #:evaluation-notes
-           #:stuck-p
+           #:stuck-p #:report
            #:+default-deadline+))
 
 (in-package #:opl.image.evaluate)
@@ -34,12 +34,11 @@ finding no room for the copy it ends the process, where an interrupt in time sav
 
 (defstruct evaluation
   "What came of evaluating code. OUTCOME is one of :VALUE :ERROR :READ-ERROR :INPUT :EXIT :DEADLINE
-:CANCELLED :MEMORY :STACK :STUCK. VALUE and TYPE are text, set when the outcome is :VALUE. OUTPUT is
-what was printed. MESSAGE says what went wrong and what to do. FRAMES are the user's calls, innermost
+:CANCELLED :MEMORY :STACK :STUCK. VALUES is a list of (text . type), one for each value of the last
+form, set when the outcome is :VALUE. OUTPUT is what was printed. MESSAGE says what went wrong and what to do. FRAMES are the user's calls, innermost
 first. NOTES are lines worth knowing: running threads, another current package."
   (outcome :value :type keyword)
-  (value "" :type string)
-  (type "" :type string)
+  (values '() :type list)
   (output "" :type string)
   (message "" :type string)
   (frames '() :type list)
@@ -133,17 +132,23 @@ left; changes to all but the package end with the call."
              (sb-c::*policy* policy)
              (* (first *history*)) (** (second *history*)) (*** (third *history*))
              (- nil) (+ nil) (/ '()))
-        (multiple-value-prog1 (funcall function)
-          (remember-package *package*)
-          (setf *history* (list * ** ***)))))))
+        (unwind-protect
+             (multiple-value-prog1 (funcall function)
+               (setf *history* (list * ** ***)))
+          (remember-package *package*))))))
 
-(defun value-text (values)
-  (if (null values)
-      "; no value"
-      (format nil "~A~{~%; value ~D: ~A~}"
-              (print-value (first values))
-              (loop for value in (rest values) for number from 2
-                    collect number collect (print-value value :limit 2000)))))
+(defconstant +other-value-limit+ 2000
+  "Characters kept of a second and later value; the first has +VALUE-LIMIT+.")
+
+(defun printed-values (values)
+  "A list of (text . type) for VALUES."
+  (unless (package-name *package*)
+    ;; The code deleted the package it was read in, and nothing prints without one.
+    (setf *package* (user-package)))
+  (loop for value in values
+        for limit = +value-limit+ then +other-value-limit+
+        repeat multiple-values-limit
+        collect (cons (print-value value :limit limit) (print-type value))))
 
 (defun outcome-of (condition)
   (typecase condition
@@ -151,7 +156,7 @@ left; changes to all but the package end with the call."
     (sb-kernel::heap-exhausted-error :memory)
     ;; Control, binding and alien stack.
     (storage-condition :stack)
-    (end-of-file (if (eq (stream-error-stream condition) *standard-input*) :input :error))
+    (end-of-file (if (member (stream-error-stream condition) (list *standard-input* *terminal-io*)) :input :error))
     (t :error)))
 
 (defun failure (condition)
@@ -185,9 +190,7 @@ an interruption throws an evaluation to."
               (let ((result (quiet-compilation (lambda () (evaluate-forms code)))))
                 (if (evaluation-p result)
                     result
-                    (make-evaluation
-                     :value (value-text result)
-                     :type (format nil "~{~A~^, ~}" (mapcar #'print-type result)))))))))))))
+                    (make-evaluation :values (printed-values result))))))))))))
 
 ;;; Outside of it.
 
@@ -241,9 +244,19 @@ their turn, so it is interrupted again before it is given up."
     (append
      (when threads
        (list (format nil "~D thread~:P of yours still run~:[~;s~]: ~{~A~^, ~}. (kill-thread :all) ends them."
-                     (length threads) (= 1 (length threads)) threads)))
+                     (length threads) (= 1 (length threads))
+                     (subseq threads 0 (min 5 (length threads))))))
      (unless (user-package-p package)
        (list (format nil "The current package is ~A; (in-package :opl-user) goes back." (package-name package)))))))
+
+(defun without-runtime-remark (text)
+  "TEXT without the line that SBCL itself prints when a stack is exhausted."
+  (let ((at (search "Control stack guard page temporarily disabled" text)))
+    (if at
+        (concatenate 'string (subseq text 0 at)
+                     (let ((end (position #\Newline text :start at)))
+                       (if end (subseq text (1+ end)) "")))
+        text)))
 
 (defun release-memory ()
   (setf *history* (list nil nil nil))
@@ -261,12 +274,18 @@ their turn, so it is interrupted again before it is given up."
                       (close-guard-pages)
                       (sb-thread:signal-semaphore done)))
                   :name "lisp_eval")))
-    (loop until (sb-thread:wait-on-semaphore done :timeout +tick+)
-          do (let ((reason (reason-to-stop started deadline cancel-predicate limit)))
-               (when reason
-                 (unless (stop thread tag done reason deadline limit)
-                   (setf result (stuck reason)))
-                 (return))))
+    ;; The caller's thread may be unwound while it waits; the code must not run on behind its back.
+    (let ((settled nil))
+      (unwind-protect
+           (loop until (setf settled (sb-thread:wait-on-semaphore done :timeout +tick+))
+                 do (let ((reason (reason-to-stop started deadline cancel-predicate limit)))
+                      (when reason
+                        (setf settled t)
+                        (unless (stop thread tag done reason deadline limit)
+                          (setf result (stuck reason)))
+                        (return))))
+        (unless settled
+          (stop thread tag done :cancelled deadline limit))))
     (or result
         (make-evaluation :outcome :error
                          :message "The code ended its own thread before it gave a value."))))
@@ -281,6 +300,15 @@ fifty times a second), the code is stopped. Definitions, the current package and
            (evaluation (supervise code deadline-seconds cancel-predicate output)))
       (when (eq (evaluation-outcome evaluation) :memory)
         (release-memory))
-      (setf (evaluation-output evaluation) (bounded-text output)
+      (setf (evaluation-output evaluation) (without-runtime-remark (bounded-text output))
             (evaluation-notes evaluation) (notes))
       evaluation)))
+
+(defun report (evaluation)
+  "What went wrong in EVALUATION as the text someone reads: the message, the user's calls, what was
+printed before."
+  (format nil "~A~@[~%In:~{~%  ~A~}~]~:[~%Printed before it:~%~A~;~]"
+          (evaluation-message evaluation)
+          (evaluation-frames evaluation)
+          (string= "" (evaluation-output evaluation))
+          (evaluation-output evaluation)))

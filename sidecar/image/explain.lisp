@@ -2,7 +2,7 @@
 
 (defpackage #:opl.image.explain
   (:use #:cl)
-  (:import-from #:opl.image.printing #:make-bounded-stream #:bounded-text)
+  (:import-from #:opl.image.printing #:make-bounded-stream #:bounded-text #:+value-limit+)
   (:import-from #:opl.image.near #:near-names)
   (:export #:explain-condition #:user-frames))
 
@@ -91,15 +91,28 @@ own functions that user code calls."
                   (find-symbol (symbol-name symbol) :opl.image.vocabulary))
                  (t t))))))
 
+(defun without-missing-arguments (text)
+  "TEXT with an ellipsis where the compiler kept no argument."
+  (let ((at (or (search "#<unavailable argument>" text) (search "#<unused argument>" text))))
+    (if at
+        (without-missing-arguments
+         (concatenate 'string (subseq text 0 at) "…"
+                      (subseq text (1+ (position #\> text :start at)))))
+        text)))
+
 (defun frame-text (frame)
   (multiple-value-bind (name arguments) (sb-debug::frame-call frame)
     (let ((*print-length* 4) (*print-level* 2) (*print-circle* t) (*print-pretty* nil))
       (substitute #\Space #\Newline
                   (handler-case
-                      (bounded +frame-width+
-                               (lambda (stream)
-                                 (format stream "(~S~{ ~S~})" name
-                                         (if (listp arguments) arguments '()))))
+                      (let ((text (without-missing-arguments
+                                   (bounded +value-limit+
+                                            (lambda (stream)
+                                              (format stream "(~S~{ ~S~})" name
+                                                      (if (listp arguments) arguments '())))))))
+                        (if (> (length text) +frame-width+)
+                            (concatenate 'string (subseq text 0 (1- +frame-width+)) "…")
+                            text))
                     (error () (format nil "(~S …)" name)))))))
 
 (defun user-frames ()

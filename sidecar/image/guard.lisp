@@ -7,7 +7,7 @@
   (:import-from #:sb-alien #:alien-funcall #:sap-alien #:void #:int #:system-area-pointer)
   (:import-from #:opl.image.printing #:make-bounded-stream #:bounded-text)
   (:export #:call-guarded #:close-guard-pages #:exit-refused #:in-guarded-thread-p
-           #:live-threads #:kill-thread #:threads #:thread-output
+           #:live-threads #:kill-thread #:forget-threads #:threads #:thread-output
            #:+thread-limit+))
 
 (in-package #:opl.image.guard)
@@ -20,6 +20,9 @@ machine's memory.")
 
 (defconstant +thread-output-limit+ 4000
   "Characters kept of what one such thread prints.")
+
+(defconstant +kill-patience+ 1
+  "Seconds to wait for a killed thread to unwind.")
 
 (defvar *guarded* nil
   "True in threads that run user code.")
@@ -178,9 +181,18 @@ what the thread printed. Nothing started gives an empty list."
                                (and (stringp which)
                                     (equal which (sb-thread:thread-name (started-thread started)))))))
                     *started*))))
-    (dolist (started victims (length victims))
+    (dolist (started victims)
       (setf (started-ending started) "killed")
-      (ignore-errors (sb-thread:terminate-thread (started-thread started))))))
+      (ignore-errors (sb-thread:terminate-thread (started-thread started))))
+    (dolist (started victims (length victims))
+      (ignore-errors
+       (sb-thread:join-thread (started-thread started) :default nil :timeout +kill-patience+)))))
+
+(defun forget-threads ()
+  "End every thread that user code started and forget what they printed. Returns how many were ended."
+  (prog1 (kill-thread :all)
+    (sb-thread:with-mutex (*started-lock*)
+      (setf *started* (remove-if-not #'alive-p *started*)))))
 
 ;;; The encapsulations. SBCL's own ENCAPSULATE is what TRACE stands on: it changes the function that a
 ;;; name calls without redefining it, and package locks do not object.

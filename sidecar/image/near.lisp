@@ -52,7 +52,10 @@ LIMIT + 1 when there are more than LIMIT. Only the first 64 characters are compa
 MAP-NAMES is called with a function of one name. A name that contains NAME, or that NAME contains,
 counts as near; nothing near gives NIL."
   (declare (type function map-names) (type string name) (type index count))
-  (let* ((limit (max 1 (floor (length name) 3)))
+  ;; Within one edit of a name of two letters lies every other such name.
+  (when (< (length name) 3)
+    (return-from near-names '()))
+  (let* ((limit (floor (length name) 3))
          (found '())
          (seen (make-hash-table :test #'equal)))
     (declare (type index limit))
@@ -61,7 +64,6 @@ counts as near; nothing near gives NIL."
                (declare (type string candidate))
                (let ((score (distance name candidate limit)))
                  (when (and (> score limit)
-                            (>= (length name) 3)
                             (>= (length candidate) 3)
                             (or (search name candidate :test #'char-equal)
                                 (search candidate name :test #'char-equal)))

@@ -3,7 +3,7 @@
 
 (defpackage #:opl.image.world
   (:use #:cl)
-  (:import-from #:opl.image.guard #:kill-thread)
+  (:import-from #:opl.image.guard #:forget-threads)
   (:import-from #:opl.image.vocabulary)
   (:export #:user-package #:user-package-p #:current-package #:remember-package
            #:take-baseline #:reset))
@@ -23,11 +23,19 @@
 (defvar *methods* (make-hash-table :test #'eq)
   "Generic function -> its methods in a pristine image, for the functions of COMMON-LISP.")
 
+(defun furnish (package)
+  "Give PACKAGE the names every evaluation may use."
+  (use-package '(#:common-lisp #:opl.image.vocabulary) package)
+  ;; People type them; the guard answers.
+  (import '(sb-ext:exit sb-ext:quit) package))
+
 (defun user-package ()
   "The package that code is read in by default: COMMON-LISP and the vocabulary. Made anew when it was
 deleted."
   (or (find-package *user-package-name*)
-      (make-package *user-package-name* :use '(#:common-lisp #:opl.image.vocabulary))))
+      (let ((package (make-package *user-package-name*)))
+        (furnish package)
+        package)))
 
 (defun user-package-p (package)
   "True when PACKAGE is the one that code is read in by default."
@@ -41,7 +49,9 @@ deleted."
 
 (defun remember-package (package)
   "Make PACKAGE the one the next evaluation begins in."
-  (setf *current* (and (packagep package) (package-name package) (not (user-package-p package))
+  (setf *current* (and (package-name package)
+                       (find-package *user-package-name*)
+                       (not (user-package-p package))
                        package)))
 
 (defun map-language-generics (function)
@@ -50,9 +60,18 @@ deleted."
                (typep (fdefinition symbol) 'generic-function))
       (funcall function (fdefinition symbol)))))
 
+(defun lock-own-packages ()
+  "Lock the sidecar's packages, so that a definition of the user's never takes the place of one of ours."
+  (dolist (package (list-all-packages))
+    (when (and (eql 0 (search "OPL." (package-name package)))
+               (not (eql 0 (search "OPL.TEST" (package-name package)))))
+      (sb-ext:lock-package package))))
+
 (defun take-baseline ()
-  "Remember what a pristine image holds. To be called once, after everything is loaded."
+  "Remember what a pristine image holds and lock the sidecar's packages. To be called once, after
+everything is loaded."
   (user-package)
+  (lock-own-packages)
   (setf *packages* (list-all-packages))
   (clrhash *methods*)
   (map-language-generics
@@ -111,7 +130,7 @@ REQUIRE in user code, stay: they are not definitions, and *MODULES* says that th
   "Forget what user code defined: its functions, variables, classes, methods and packages; end its
 threads; go back to OPL-USER. Returns how many names were forgotten and how many threads ended.
 Kept definitions are not dropped from the project: the caller loads them again."
-  (let ((threads (kill-thread :all))
+  (let ((threads (forget-threads))
         (package (user-package)))
     (setf *current* nil)
     (forget-methods)
@@ -121,7 +140,7 @@ Kept definitions are not dropped from the project: the caller loads them again."
       (dolist (used (package-use-list package))
         (unless (member (package-name used) '("COMMON-LISP" "OPL.IMAGE.VOCABULARY") :test #'string=)
           (unuse-package used package)))
-      (dolist (nickname-or-shadow (package-shadowing-symbols package))
-        (unintern nickname-or-shadow package))
-      (use-package '(#:common-lisp #:opl.image.vocabulary) package)
+      (dolist (shadow (package-shadowing-symbols package))
+        (unintern shadow package))
+      (furnish package)
       (values names threads))))
