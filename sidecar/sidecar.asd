@@ -15,6 +15,16 @@
    (:file "wire/children")
    (:file "wire/server")
    ;; source: files, languages, the scanner
+   (:file "source/names")
+   (:file "source/columns")
+   (:file "source/facts")
+   (:file "source/tokens")
+   (:file "source/lexer")
+   (:file "source/literals")
+   (:file "source/language")
+   (:file "source/scanner")
+   ;; languages: what the tokens of a file say, one extractor a family
+   (:file "languages/extractor")
    ;; index: ctags, tags, the columnar store
    ;; graph: imports, call sites, edges
    ;; search: tokens, fields, ranking

@@ -81,12 +81,13 @@ that ends it sooner and is not part of it."
 (defun take-interpolation (lexer i open closer formats)
   "Lexes code between the interpolation opening OPEN (octets) at I and the octet CLOSER; the position after."
   (declare (type lexer lexer) (type index i) (type octets open))
-  (let ((bracket (emit lexer +punctuation+ i (+ i (length open)) (known "${")))
-        (formats-before (lexer-formats lexer)))
+  (let* ((from (+ i 1 (position-if (lambda (octet) (find octet #(40 91 123))) open))) ; `{$' of PHP leaves `$' to the name
+         (bracket (emit lexer +punctuation+ i from (known "${")))
+         (formats-before (lexer-formats lexer)))
     (push-bracket lexer bracket)
     (incf (lexer-nesting lexer))
     (setf (lexer-formats lexer) (and formats (lexer-depth lexer)))
-    (prog1 (funcall (the function (lexer-continue lexer)) lexer (+ i (length open)) closer bracket)
+    (prog1 (funcall (the function (lexer-continue lexer)) lexer from closer bracket)
       (setf (lexer-formats lexer) formats-before)
       (decf (lexer-nesting lexer)))))
 
@@ -477,7 +478,8 @@ too, when a blank stands before the slash and none after."
            (i (+ start (if letter 2 1))))
       (when (and (find (octet-at lexer i) #.(map 'vector #'char-code "([{<|!/^"))
                  (or (expression-expected-p lexer start)
-                     (and letter (= (previous-kind lexer) +identifier+)
+                     (and (= (previous-kind lexer) +identifier+)
+                          (or letter (= (octet-at lexer i) 40))
                           (blank-octet-p (previous-octet lexer start)))))
         (let ((end (skip-delimited lexer i)))
           (when end (take-string lexer start end)))))))
