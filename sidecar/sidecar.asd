@@ -37,8 +37,10 @@
    (:file "image/guard")
    (:file "image/vocabulary")
    (:file "image/explain")
+   (:file "image/definitions")
    (:file "image/world")
    (:file "image/evaluate")
+   (:file "image/keep")
    ;; one form per operation
    (:file "operations")
    (:file "operations/image")))

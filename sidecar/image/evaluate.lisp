@@ -7,6 +7,7 @@
   (:import-from #:opl.image.printing
                 #:make-bounded-stream #:bounded-text #:print-value #:print-type #:+output-limit+ #:+value-limit+)
   (:import-from #:opl.image.guard #:call-guarded #:close-guard-pages #:exit-refused #:live-threads)
+  (:import-from #:opl.image.definitions #:note-form)
   (:import-from #:opl.image.world #:current-package #:user-package #:remember-package #:user-package-p)
   (:import-from #:opl.image.explain #:explain-condition #:user-frames)
   (:export #:evaluate
@@ -101,6 +102,7 @@ reader of those before it. Returns the list of values of the last, or an evaluat
           (return values))
         (setf - form
               values (multiple-value-list (eval form)))
+        (note-form form (subseq code start (min position (length code))))
         (setf *** ** ** * * (first values))))))
 
 (defun quiet-compilation (function)

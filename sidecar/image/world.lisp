@@ -4,6 +4,7 @@
 (defpackage #:opl.image.world
   (:use #:cl)
   (:import-from #:opl.image.guard #:forget-threads)
+  (:import-from #:opl.image.definitions #:forget-definitions)
   (:import-from #:opl.image.vocabulary)
   (:export #:user-package #:user-package-p #:current-package #:remember-package
            #:take-baseline #:reset))
@@ -133,6 +134,7 @@ Kept definitions are not dropped from the project: the caller loads them again."
   (let ((threads (forget-threads))
         (package (user-package)))
     (setf *current* nil)
+    (forget-definitions)
     (forget-methods)
     (dolist (made (remove-if-not #'user-made-p (list-all-packages)))
       (unless (eq made package) (delete-user-package made)))

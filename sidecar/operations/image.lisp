@@ -4,7 +4,8 @@
   (:use #:cl)
   (:import-from #:opl.wire.conditions #:fail)
   (:import-from #:opl.wire.protocol #:define-operation #:emit)
-  (:import-from #:opl.wire.server #:*at-start*)
+  (:import-from #:opl.wire.server #:*at-start* #:note)
+  (:import-from #:opl.image.keep #:load-kept)
   (:import-from #:opl.image.evaluate
                 #:evaluate #:report #:+default-deadline+ #:evaluation-outcome #:evaluation-values
                 #:evaluation-output #:evaluation-notes)
@@ -35,7 +36,9 @@
 
 (define-operation reset ()
   "Forgets what evaluated code defined, then the kept definitions are there again."
-  (reset))
+  (reset)
+  (dolist (message (load-kept))
+    (note "warning" "~A" message)))
 
 ;; After everything is loaded, before anything can be evaluated.
 (setf *at-start* (append *at-start* (list 'take-baseline)))
