@@ -144,7 +144,7 @@ export function planOfScript(
 }
 
 type ScriptCommands = Pick<Plan, 'runner' | 'argv' | 'certainty' | 'notes'> &
-  Partial<Pick<Plan, 'extend' | 'named' | 'direct' | 'env'>>;
+  Partial<Pick<Plan, 'extend' | 'named' | 'direct' | 'directEnv' | 'env'>>;
 
 function scriptCommands(
   resolved: NonNullable<ReturnType<typeof resolveScript>>,
@@ -164,13 +164,14 @@ function scriptCommands(
   const base = {
     runner: found.runner.name,
     certainty: 'exact' as const,
-    ...(direct ? { direct, env: found.env } : {}),
+    ...(direct ? { direct, directEnv: found.env } : {}),
   };
   if (once.removed.length > 0) {
     const argv = direct ? [...direct, ...found.positionals] : full;
     return {
       ...base,
       argv,
+      env: direct ? found.env : {},
       ...(found.positionals.length > 0 ? { named: true } : { extend: argv }),
       certainty: 'likely',
       notes: [...notes, `runs once: ${once.removed.join(' ')} of scripts.${name} left out`],
@@ -181,7 +182,6 @@ function scriptCommands(
   const argv = missing.length > 0 && extend && resolved.alone ? [...extend, ...missing] : full;
   return {
     ...base,
-    env: {},
     argv,
     ...(extend ? { extend: [...extend, ...missing] } : {}),
     ...(found.positionals.length > 0 ? { named: true } : {}),

@@ -39,6 +39,8 @@ export interface Plan {
   readonly named?: boolean;
   /** The runner called by itself, its own files removed: what a selection is appended to when `named`. */
   readonly direct?: readonly string[];
+  /** What `direct` needs besides `env`: assignments that stand in the script. */
+  readonly directEnv?: Readonly<Record<string, string>>;
   readonly affected?: AffectedQuery;
   readonly certainty: Certainty;
   /** Why this command: the file and the entry it was read from. */

@@ -28,7 +28,8 @@ export function commandFor(plan: Plan, tests: readonly TestChoice[], folder: Det
     : [];
   const args = runner.select({ files, names: [...new Set(names)], cwd: plan.cwd, folder });
   if (args === undefined || args.join(' ').length > LONGEST_SELECTION) return undefined;
-  return { argv: [...base, ...args], cwd: plan.cwd, env: plan.env };
+  const env = base === plan.direct ? { ...plan.env, ...plan.directEnv } : plan.env;
+  return { argv: [...base, ...args], cwd: plan.cwd, env };
 }
 
 /**
