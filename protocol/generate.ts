@@ -18,6 +18,7 @@ const SCALARS: Record<string, { type: string; schema: object }> = {
 
 type Column = { name: string; type: string; doc: string };
 type Structure = { name: string; doc: string; fields: Column[] };
+type Table = ReturnType<typeof readTable>;
 type Operation = { name: string; lane: string; rows: string[]; doc: string; arguments: Column[] };
 
 const camel = (name: string) => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -71,7 +72,7 @@ function readTable(text: string) {
   return table;
 }
 
-function check(table: ReturnType<typeof readTable>) {
+function check(table: Table) {
   const known = (type: string) => type in SCALARS || table.enums.has(type);
   const columns = (owner: string, list: Column[]) => {
     for (const [index, { name, type }] of list.entries()) {
@@ -90,20 +91,20 @@ function check(table: ReturnType<typeof readTable>) {
   }
 }
 
-function typeOf(table: ReturnType<typeof readTable>, type: string): string {
+function typeOf(type: string): string {
   const plain = type.replace(/[?*]$/, '');
   const base = SCALARS[plain]?.type ?? pascal(plain);
   return type.endsWith('?') ? `${base} | null` : type.endsWith('*') ? `${base}[]` : base;
 }
 
-function schemaOf(table: ReturnType<typeof readTable>, type: string): object {
+function schemaOf(table: Table, type: string): object {
   const plain = type.replace(/[?*]$/, '');
   const base = SCALARS[plain]?.schema ?? { enum: table.enums.get(plain) };
   if (type.endsWith('*')) return { type: 'array', items: base };
   return type.endsWith('?') ? { anyOf: [{ type: 'null' }, base] } : base;
 }
 
-function objectSchema(table: ReturnType<typeof readTable>, columns: Column[]): object {
+function objectSchema(table: Table, columns: Column[]): object {
   return {
     type: 'object',
     properties: Object.fromEntries(columns.map(({ name, type }) => [camel(name), schemaOf(table, type)])),
@@ -112,14 +113,14 @@ function objectSchema(table: ReturnType<typeof readTable>, columns: Column[]): o
   };
 }
 
-function members(table: ReturnType<typeof readTable>, columns: Column[], indent: string): string[] {
+function members(columns: Column[], indent: string): string[] {
   return columns.flatMap(({ name, type, doc }) => [
     ...(doc ? [`${indent}/** ${doc} */`] : []),
-    `${indent}${camel(name)}: ${typeOf(table, type)};`,
+    `${indent}${camel(name)}: ${typeOf(type)};`,
   ]);
 }
 
-function render(table: ReturnType<typeof readTable>): string {
+function render(table: Table): string {
   const lines = ['// Generated from protocol/protocol.tsv by `npm run generate`; edits are lost.', ''];
   lines.push(`export const PROTOCOL_VERSION = ${table.version};`, '');
   lines.push(
@@ -131,14 +132,14 @@ function render(table: ReturnType<typeof readTable>): string {
     lines.push(`export type ${pascal(name)} = (typeof ${camel(name)}Values)[number];`, '');
   }
   for (const { name, doc, fields } of table.structures) {
-    lines.push(`/** ${doc} */`, `export interface ${pascal(name)} {`, ...members(table, fields, '  '), '}', '');
+    lines.push(`/** ${doc} */`, `export interface ${pascal(name)} {`, ...members(fields, '  '), '}', '');
   }
   lines.push('/** The row types by their names on the wire. */', 'export interface Structures {');
   for (const { name } of table.structures) lines.push(`  ${quoted(name)}: ${pascal(name)};`);
   lines.push('}', '', 'export type StructureName = keyof Structures;', '');
   lines.push('/** What each operation takes and which rows it may answer with. */', 'export interface Operations {');
   for (const { name, doc, rows, arguments: list } of table.operations) {
-    lines.push(`  /** ${doc} */`, `  ${quoted(name)}: {`, '    arguments: {', ...members(table, list, '      '), '    };');
+    lines.push(`  /** ${doc} */`, `  ${quoted(name)}: {`, '    arguments: {', ...members(list, '      '), '    };');
     lines.push(`    rows: ${rows.length ? rows.map(quoted).join(' | ') : 'never'};`, '  };');
   }
   lines.push('}', '', 'export type OperationName = keyof Operations;', '');
@@ -149,17 +150,26 @@ function render(table: ReturnType<typeof readTable>): string {
   lines.push('};', '');
   lines.push('export const operations: Record<');
   lines.push('  OperationName,');
-  lines.push('  { lane: string; rows: readonly StructureName[]; arguments: readonly (readonly [name: string, type: string])[] }');
+  lines.push(
+    '  { lane: string; rows: readonly StructureName[]; arguments: readonly (readonly [name: string, type: string])[] }',
+  );
   lines.push('> = {');
   for (const { name, lane, rows, arguments: list } of table.operations) {
-    lines.push(`  ${quoted(name)}: { lane: ${quoted(lane)}, rows: ${quoted(rows)}, arguments: ${quoted(triples(list))} },`);
+    lines.push(
+      `  ${quoted(name)}: { lane: ${quoted(lane)}, rows: ${quoted(rows)}, arguments: ${quoted(triples(list))} },`,
+    );
   }
   lines.push('};', '');
   lines.push('/** JSON Schemas of the rows. */', 'export const rowSchemas: Record<StructureName, object> = {');
   for (const { name, fields } of table.structures) {
     lines.push(`  ${quoted(name)}: ${quoted(objectSchema(table, fields))},`);
   }
-  lines.push('};', '', '/** JSON Schemas of the arguments. */', 'export const argumentSchemas: Record<OperationName, object> = {');
+  lines.push(
+    '};',
+    '',
+    '/** JSON Schemas of the arguments. */',
+    'export const argumentSchemas: Record<OperationName, object> = {',
+  );
   for (const { name, arguments: list } of table.operations) {
     lines.push(`  ${quoted(name)}: ${quoted(objectSchema(table, list))},`);
   }

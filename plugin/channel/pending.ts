@@ -7,7 +7,7 @@ import { columns, errorCodes, type OperationName, operations, type StructureName
 export interface Listener {
   /** Each row as its structure and its still escaped fields. */
   onRow(structure: StructureName, fields: readonly string[]): void;
-  onProgress?(stage: string, done: number, total: number): void;
+  onProgress?: ((stage: string, done: number, total: number) => void) | undefined;
 }
 
 interface Call extends Listener {
@@ -61,7 +61,10 @@ export class Pending {
   take(line: string): void {
     const [id, kind, ...fields] = line.split('\t');
     const call = this.#calls.get(id!);
-    if (!call) return this.#takeOther(id!, kind, fields);
+    if (!call) {
+      this.#takeOther(id!, kind, fields);
+      return;
+    }
     switch (kind) {
       case 'row': {
         const structure = fields[0] as StructureName;

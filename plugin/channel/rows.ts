@@ -19,7 +19,12 @@ const ajv = new Ajv({ allErrors: false, strict: true, allowUnionTypes: true });
 const compiled = new Map<object, ValidateFunction>();
 
 /** Throws a Fault with CODE unless VALUE keeps SCHEMA; WHAT names it in the message. Schemas are compiled when first used. */
-export function validate(schema: object, value: unknown, code: 'protocol' | 'bad-argument' | 'settings', what: string): void {
+export function validate(
+  schema: object,
+  value: unknown,
+  code: 'protocol' | 'bad-argument' | 'settings',
+  what: string,
+): void {
   let check = compiled.get(schema);
   if (!check) {
     check = ajv.compile(schema);
@@ -28,7 +33,8 @@ export function validate(schema: object, value: unknown, code: 'protocol' | 'bad
   if (!check(value)) {
     const error = check.errors![0]!;
     const where = error.instancePath.replace(/^\//, '').replaceAll('/', '.');
-    const allowed = error.keyword === 'enum' ? `: ${(error.params as { allowedValues: string[] }).allowedValues.join(', ')}` : '';
+    const allowed =
+      error.keyword === 'enum' ? `: ${(error.params as { allowedValues: string[] }).allowedValues.join(', ')}` : '';
     const extra = error.keyword === 'additionalProperties' ? `: ${error.params.additionalProperty}` : '';
     throw new Fault(code, `${what}${where ? ` ${where}` : ''} ${error.message}${allowed}${extra}`);
   }

@@ -1,0 +1,229 @@
+// The only door to the sidecar: a typed call(). Starts it when first asked, once per root whatever the number of sessions, and again after it died.
+
+import { realpathSync } from 'node:fs';
+import { Child, type Greeting } from './child.ts';
+import { type CoreOptions, type Launch, prepareLaunch } from './core.ts';
+import { cancelledFault, Fault } from './fault.ts';
+import {
+  type OperationName,
+  type Operations,
+  operations,
+  type StructureName,
+  type Structures,
+} from './messages.generated.ts';
+import { Pending } from './pending.ts';
+import { decodeRow, encodeArguments } from './rows.ts';
+
+export { Fault } from './fault.ts';
+
+/** After the n-th start in a row that came to nothing the next waits so long (milliseconds); the first two are free. */
+const BACK_OFF = [0, 0, 1000, 2000, 5000, 10_000, 30_000];
+
+/** What an operation answers: its rows by structure, each list in wire order. */
+export type Reply<O extends OperationName> = { [S in Operations[O]['rows']]: Structures[S][] };
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((stage: string, done: number, total: number) => void) | undefined;
+  /** Takes each row as escaped fields instead of having it decoded, for answers of a million rows. */
+  onFields?: (structure: StructureName, fields: readonly string[]) => void;
+  /** Milliseconds after which the sidecar is taken for stuck and is killed. For calls that carry a deadline of their own. */
+  stuckAfter?: number;
+}
+
+export interface SidecarOptions extends Omit<CoreOptions, 'onProgress'> {
+  /** The real path of the root. */
+  root: string;
+  ctags: string;
+  excludes: readonly string[];
+  /** Where this root's index is kept. */
+  indexFolder: string;
+  log: (text: string) => void;
+  /** In place of sbcl and a core: for tests with other programs. */
+  launch?: () => Promise<Launch & { program: string }>;
+}
+
+interface Running {
+  child: Child;
+  pending: Pending;
+  greeting: Greeting;
+  launch: Launch;
+}
+
+export class Sidecar {
+  readonly options: SidecarOptions;
+  #running: Promise<Running> | undefined;
+  /** Starts, and runs without one good answer, in a row. */
+  #failures = 0;
+  #notBefore = 0;
+  #stopped = false;
+
+  constructor(options: SidecarOptions) {
+    this.options = options;
+  }
+
+  /** Asks for OPERATION. Rejects with a Fault; a sidecar that has died is started again first. */
+  async call<O extends OperationName>(
+    operation: O,
+    args: Operations[O]['arguments'],
+    { signal, onProgress, onFields, stuckAfter }: CallOptions = {},
+  ): Promise<Reply<O>> {
+    const fields = encodeArguments(operation, args);
+    const { child, pending } = await unlessAborted(this.#started(onProgress), signal);
+    const reply = Object.fromEntries(operations[operation].rows.map((name) => [name, [] as unknown[]]));
+    const onRow =
+      onFields ??
+      ((structure: StructureName, values: readonly string[]) =>
+        void reply[structure]!.push(decodeRow(structure, values)));
+    const stuck = stuckAfter
+      ? setTimeout(
+          () =>
+            child.kill(
+              new Fault('deadline', `The sidecar did not answer within ${stuckAfter / 1000} s and was restarted.`),
+            ),
+          stuckAfter,
+        )
+      : undefined;
+    try {
+      const send = () => pending.send(operation, fields, { onRow, onProgress }, signal);
+      await send().catch(async (fault) => {
+        if (!(fault instanceof Fault) || fault.code !== 'not-open') throw fault;
+        // What kept the root from being opened may have been mended since, by installing ctags for one.
+        await this.#open(pending);
+        await send();
+      });
+      this.#failures = 0;
+    } finally {
+      clearTimeout(stuck);
+    }
+    return reply as unknown as Reply<O>;
+  }
+
+  /** Starts the sidecar when it does not run; what it said of itself and what it was started from. */
+  async describe(): Promise<Greeting & Launch> {
+    const { greeting, launch } = await this.#started();
+    return { ...greeting, ...launch };
+  }
+
+  /** Ends the sidecar; later calls are refused. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const running = await this.#running?.catch(() => undefined);
+    await running?.child.stop();
+  }
+
+  async #started(onProgress?: CallOptions['onProgress']): Promise<Running> {
+    if (this.#stopped) throw new Fault('ended', 'This sidecar was stopped with its session.');
+    if (!this.#running) {
+      const wait = this.#notBefore - Date.now();
+      if (wait > 0) {
+        throw new Fault(
+          'start',
+          `The sidecar failed ${this.#failures} times in a row; the next start is tried in ${Math.ceil(wait / 1000)} s. OPL_DEBUG=FILE writes a log, \`opl doctor\` looks for the cause.`,
+        );
+      }
+      const starting = this.#start(onProgress);
+      this.#running = starting;
+      starting.catch(() => this.#failed(starting));
+    }
+    return this.#running;
+  }
+
+  #failed(which: Promise<Running>): void {
+    if (this.#running !== which) return;
+    this.#running = undefined;
+    this.#failures += 1;
+    this.#notBefore = Date.now() + BACK_OFF[Math.min(this.#failures, BACK_OFF.length - 1)]!;
+  }
+
+  async #start(onProgress?: CallOptions['onProgress']): Promise<Running> {
+    const { log, root, sbcl } = this.options;
+    const launch = this.options.launch
+      ? await this.options.launch()
+      : { program: sbcl, ...(await prepareLaunch({ ...this.options, onProgress })) };
+    if (launch.note) log(launch.note);
+    const self = { running: undefined as Promise<Running> | undefined };
+    const pending = new Pending(
+      (line) => {
+        log(`> ${line.slice(0, 400)}`);
+        child.write(line);
+      },
+      (level, text) => log(`${level}: ${text}`),
+    );
+    const child = new Child({
+      program: launch.program,
+      arguments: [...launch.arguments, '--root', root],
+      greetingMilliseconds: launch.greetingMilliseconds,
+      onLine: (line) => pending.take(line),
+      onNoise: (text) => log(`sbcl: ${text.trimEnd()}`),
+      onEnd: (fault) => {
+        log(fault.message);
+        pending.failAll(fault);
+        if (self.running) this.#failed(self.running);
+      },
+    });
+    const greeting = await child.greeting();
+    log(`sidecar ${greeting.version}, SBCL ${greeting.lisp}, pid ${greeting.pid}`);
+    self.running = this.#running;
+    // Without an index the image still evaluates; what needs one asks again and then says why there is none.
+    await this.#open(pending).catch((fault) => log(`open: ${fault.message}`));
+    return { child, pending, greeting, launch };
+  }
+
+  async #open(pending: Pending): Promise<void> {
+    const { root, ctags, indexFolder, excludes } = this.options;
+    const fields = encodeArguments('open', { root, ctags, cache: indexFolder, excludes: [...excludes] });
+    await pending.send('open', fields, { onRow: () => {} });
+  }
+}
+
+/** Settles as WORK does, or rejects as soon as SIGNAL aborts. WORK goes on: it may be a start that others wait for. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(cancelledFault());
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+interface Entry {
+  sidecar: Sidecar;
+  users: number;
+}
+
+/** One registry for all copies of this module in a process: a host may load the plugin more than once. */
+const REGISTRY = Symbol.for('opencode-plugin-lisp.sidecars');
+
+function registry(): Map<string, Entry> {
+  const holder = globalThis as { [REGISTRY]?: Map<string, Entry> };
+  holder[REGISTRY] ??= new Map();
+  return holder[REGISTRY];
+}
+
+/** The sidecar of OPTIONS.root, shared by all who ask for this root; each calls release once. The last one ends the process. */
+export function shareSidecar(options: SidecarOptions): { sidecar: Sidecar; release(): Promise<void> } {
+  const root = realpathSync(options.root);
+  const entries = registry();
+  const entry = entries.get(root) ?? { sidecar: new Sidecar({ ...options, root }), users: 0 };
+  entries.set(root, entry);
+  entry.users += 1;
+  let released = false;
+  return {
+    sidecar: entry.sidecar,
+    async release() {
+      if (released) return;
+      released = true;
+      entry.users -= 1;
+      if (entry.users > 0) return;
+      entries.delete(root);
+      await entry.sidecar.stop();
+    },
+  };
+}
