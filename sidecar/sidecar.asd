@@ -23,9 +23,14 @@
    (:file "source/literals")
    (:file "source/language")
    (:file "source/scanner")
+   (:file "source/octets")
+   (:file "source/files")
+   (:file "source/text")
    ;; languages: what the tokens of a file say, one extractor a family
    (:file "languages/extractor")
    ;; index: ctags, tags, the columnar store
+   (:file "index/postings")
+   (:file "index/store")
    ;; graph: imports, call sites, edges
    ;; search: tokens, fields, ranking
    ;; change: diffs, impact, the test map
