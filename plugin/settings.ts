@@ -89,7 +89,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv): Partial<Record<keyof Settings,
 export async function readSettings(options: unknown = {}, env: NodeJS.ProcessEnv = process.env): Promise<Settings> {
   const given: object = { ...((options ?? {}) as object), ...fromEnvironment(env) };
   // Loaded late: ajv costs more than all the rest of a plugin's start.
-  const { validate } = await import('./channel/rows.ts');
+  const { validate } = await import('./channel/validate.ts');
   validate(optionsSchema, given, 'settings', 'opencode-plugin-lisp settings:');
   return {
     sbcl: 'sbcl',

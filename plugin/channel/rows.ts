@@ -1,7 +1,5 @@
 // Rows and arguments: fields of a line to typed objects and back, everything that comes off the wire validated against protocol.tsv.
 
-import type { ValidateFunction } from 'ajv';
-import { Ajv } from 'ajv';
 import { Fault } from './fault.ts';
 import { decodeField } from './fields.ts';
 import {
@@ -14,31 +12,7 @@ import {
   type StructureName,
   type Structures,
 } from './messages.generated.ts';
-
-const ajv = new Ajv({ allErrors: false, strict: true, allowUnionTypes: true });
-const compiled = new Map<object, ValidateFunction>();
-
-/** Throws a Fault with CODE unless VALUE keeps SCHEMA; WHAT names it in the message. Schemas are compiled when first used. */
-export function validate(
-  schema: object,
-  value: unknown,
-  code: 'protocol' | 'bad-argument' | 'settings',
-  what: string,
-): void {
-  let check = compiled.get(schema);
-  if (!check) {
-    check = ajv.compile(schema);
-    compiled.set(schema, check);
-  }
-  if (!check(value)) {
-    const error = check.errors![0]!;
-    const where = error.instancePath.replace(/^\//, '').replaceAll('/', '.');
-    const allowed =
-      error.keyword === 'enum' ? `: ${(error.params as { allowedValues: string[] }).allowedValues.join(', ')}` : '';
-    const extra = error.keyword === 'additionalProperties' ? `: ${error.params.additionalProperty}` : '';
-    throw new Fault(code, `${what}${where ? ` ${where}` : ''} ${error.message}${allowed}${extra}`);
-  }
-}
+import { validate } from './validate.ts';
 
 function decodeValue(type: string, field: string): unknown {
   if (type.endsWith('?')) return field === '' ? null : decodeValue(type.slice(0, -1), field);

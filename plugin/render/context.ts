@@ -1,0 +1,81 @@
+// An answer of the context operation as text for a model or a terminal, within a budget.
+
+import type { Answer, Channel, Symbol as Definition, RankedFile, Related } from '../channel/messages.generated.ts';
+
+/** Some 3,000 tokens: what an agent reads without loss, and far below the size at which OpenCode cuts an answer (51,200 octets). */
+const BUDGET_CHARACTERS = 12_000;
+
+const SYMBOLS_PER_FILE = 6;
+
+export interface ContextReply {
+  answer: readonly Answer[];
+  'ranked-file': readonly RankedFile[];
+  symbol: readonly Definition[];
+  related: readonly Related[];
+  channel: readonly Channel[];
+}
+
+/** One line for SYMBOL: where, what, and its signature. */
+export function symbolLine({ line, end, kind, name, scope, signature, role }: Definition): string {
+  const lines = end && end !== line ? `${line}-${end}` : `${line}`;
+  const text = `${lines}: ${kind} ${scope ? `${scope}.` : ''}${name}${signature ?? ''}`;
+  return role && role !== 'match' ? `${text} [${role}]` : text;
+}
+
+function header(answer: Answer | undefined, shown: number): string[] {
+  if (!answer) return ['The sidecar gave no answer.'];
+  const state = answer.complete ? '' : `The index is not complete: ${answer.reason ?? 'it is still being made'}. `;
+  if (shown === 0) {
+    return [
+      `${state}Nothing was found in ${answer.indexed} indexed files (searched: ${answer.searched}).${answer.complete ? ' Try names or words from the code.' : ''}`,
+    ];
+  }
+  const more = answer.total > shown ? ` of ${answer.total}` : '';
+  return [`${state}${shown}${more} files, best first (${answer.indexed} indexed).`];
+}
+
+function fileLines(file: RankedFile, symbols: readonly Definition[], shares: readonly Channel[]): string[] {
+  const hop = file.hop > 0 ? `, ${file.hop} call${file.hop > 1 ? 's' : ''} away` : '';
+  const lines = [`${file.path}  (${file.role}${hop}) ${file.reasons.join('; ')}`.trimEnd()];
+  for (const symbol of symbols.slice(0, SYMBOLS_PER_FILE)) lines.push(`  ${symbolLine(symbol)}`);
+  if (symbols.length > SYMBOLS_PER_FILE) lines.push(`  … ${symbols.length - SYMBOLS_PER_FILE} more symbols`);
+  for (const { channel, share } of shares) lines.push(`    ${channel} ${share.toFixed(3)}`);
+  return lines;
+}
+
+function by<T extends { path: string }>(rows: readonly T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const row of rows) groups.set(row.path, [...(groups.get(row.path) ?? []), row]);
+  return groups;
+}
+
+/** REPLY as text of at most BUDGET characters; what did not fit is counted. */
+export function renderContext(reply: ContextReply, budget = BUDGET_CHARACTERS): string {
+  const files = reply['ranked-file'];
+  const symbols = by(reply.symbol);
+  const shares = by(reply.channel);
+  const lines = header(reply.answer[0], files.length);
+  let used = lines.join('\n').length;
+  const fits = (more: readonly string[]) => {
+    const size = more.reduce((sum, line) => sum + line.length + 1, 0);
+    if (used + size > budget) return false;
+    used += size;
+    lines.push(...more);
+    return true;
+  };
+  let left = 0;
+  for (const file of files) {
+    const name = [`${file.path}  (${file.role})`];
+    if (!fits(fileLines(file, symbols.get(file.path) ?? [], shares.get(file.path) ?? [])) && !fits(name)) left += 1;
+  }
+  const calls = reply.related.map(
+    (one) =>
+      `  ${one.name} (${one.path}:${one.line}) -> ${one.otherName} (${one.otherPath}:${one.otherLine})${one.certainty === 'exact' ? '' : ` ${one.certainty}`}`,
+  );
+  if (calls.length > 0 && fits(['', 'Calls between them:'])) {
+    const shown = calls.filter((line) => fits([line])).length;
+    if (shown < calls.length) lines.push(`  … ${calls.length - shown} more`);
+  }
+  if (left > 0) lines.push(`… ${left} more files; ask with a smaller limit or more exact words.`);
+  return lines.join('\n');
+}
