@@ -50,9 +50,10 @@
            #:+extends+ #:+implements+ #:+mixes-in+ #:+embeds+
            ;; tests
            #:add-test #:test-count #:test-name #:test-line #:test-end #:test-parent
+           #:draft-test-count #:draft-test-name #:draft-test-line #:draft-test-end #:draft-test-parent
            ;; marks: whatever a language wants to remember of a file (package name, namespace …)
            #:add-mark #:mark-count #:mark-key #:mark-value #:mark-more #:draft-mark-count
-           #:draft-mark-key #:draft-mark-value
+           #:draft-mark-key #:draft-mark-value #:draft-mark-more
            ;; words, for search
            #:add-word #:word-count #:word-name #:word-uses))
 (in-package #:opl.source.facts)
