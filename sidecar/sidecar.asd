@@ -31,11 +31,24 @@
    ;; index: ctags, tags, the columnar store
    (:file "index/postings")
    (:file "index/store")
+   (:file "index/ctags")
+   (:file "index/tags")
+   (:file "index/reading")
+   (:file "index/refresh")
    ;; graph: imports, call sites, edges
    ;; search: tokens, fields, ranking
    ;; change: diffs, impact, the test map
    ;; failures: the pattern language, one table per runner
    ;; session: observations, recall, summary
+   (:file "session/observation")
+   (:file "session/redact")
+   (:file "session/journal")
+   (:file "session/memory")
+   (:file "session/recall")
+   (:file "session/change")
+   (:file "session/decision")
+   (:file "session/facts")
+   (:file "session/summary")
    ;; image: lisp_eval and its vocabulary
    (:file "image/printing")
    (:file "image/near")

@@ -1,0 +1,199 @@
+;;;; What this process knows of the project's sessions: the journals of all of them, read as they grow, and
+;;;; this process's own, written as things happen.
+
+(defpackage #:opl.session.memory
+  (:use #:cl)
+  (:import-from #:opl.session.observation
+                #:observation #:make-observation #:observation-time #:observation-kind #:observation-subject
+                #:observation-state #:observation-text #:observation-session #:now)
+  (:import-from #:opl.session.redact #:redact)
+  (:import-from #:opl.session.journal
+                #:open-journal #:append-observation #:sync-journal #:close-journal #:journal-files #:read-journal
+                #:prune-journals)
+  (:export #:memory #:make-memory #:memory-trouble #:*memory* #:attach-memory #:detach-memory
+           #:observe #:remember #:observations #:session-parent-of #:session-head-of #:sessions
+           #:latest-session #:current-session #:sync-session))
+
+(in-package #:opl.session.memory)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defstruct (session (:conc-name session-))
+  (id "" :type string)
+  (parent "" :type string)
+  (head "" :type string)
+  (observations (make-array 64 :adjustable t :fill-pointer 0) :type vector)
+  (journal nil))
+
+(defstruct memory
+  "The sessions of one project."
+  (folder nil)
+  (sessions (make-hash-table :test #'equal) :type hash-table)
+  ;; Path -> octets read; own journals are not read back.
+  (read (make-hash-table :test #'equal) :type hash-table)
+  (own '() :type list)
+  (current "" :type string)
+  ;; Why nothing is written, when nothing can be.
+  (trouble nil)
+  (lock (sb-thread:make-mutex :name "memory")))
+
+(defvar *memory* (make-memory)
+  "The memory of the project that is open; without a folder it lasts as long as the process.")
+
+(defconstant +session-limit+ 20000
+  "Observations of one session that are held; the older half goes when there are more.")
+
+(defun session-named (memory id)
+  (or (gethash id (memory-sessions memory))
+      (setf (gethash id (memory-sessions memory)) (make-session :id id))))
+
+(defun hold (session observation)
+  "Add OBSERVATION to what is held of SESSION. Journals of two processes may interleave: order is by time."
+  (let ((held (session-observations session)))
+    (setf (observation-session observation) (session-id session))
+    (when (>= (length held) +session-limit+)
+      (let ((half (floor (length held) 2)))
+        (replace held held :start2 half)
+        (decf (fill-pointer held) half)))
+    (vector-push-extend observation held)
+    (loop for index downfrom (1- (length held)) above 0
+          while (< (observation-time (aref held index)) (observation-time (aref held (1- index))))
+          do (rotatef (aref held index) (aref held (1- index))))))
+
+(defun take (memory session observation)
+  "What a line of a journal means: the head names the session of those that follow. Returns that session."
+  (cond ((eq (observation-kind observation) :session)
+         (let ((session (session-named memory (observation-subject observation))))
+           (setf (session-parent session) (observation-state observation)
+                 (session-head session) (observation-text observation))
+           session))
+        (t (when session (hold session observation))
+           session)))
+
+(defun catch-up (memory)
+  "Read what other processes have appended. The caller holds the lock."
+  (when (memory-folder memory)
+    (dolist (path (ignore-errors (journal-files (memory-folder memory))))
+      (let ((name (namestring path)))
+        (unless (member name (memory-own memory) :test #'string=)
+          (destructuring-bind (at . session) (gethash name (memory-read memory) '(0))
+            (let* ((end (read-journal path
+                                      (lambda (observation)
+                                        (setf session (take memory session observation)))
+                                      at)))
+              (setf (gethash name (memory-read memory)) (cons end session)))))))))
+
+(defun attach-memory (folder)
+  "Make FOLDER (a pathname, or NIL for none) the place of the project's journals and read them. What is too
+old or too large goes first. Never signals: without a usable folder memory lasts as long as the process."
+  (detach-memory)
+  (setf *memory* (make-memory :folder folder))
+  (when folder
+    (ignore-errors (prune-journals folder))
+    (sb-thread:with-mutex ((memory-lock *memory*))
+      (ignore-errors (catch-up *memory*))))
+  *memory*)
+
+(defun detach-memory ()
+  "Close the journals."
+  (let ((memory *memory*))
+    (sb-thread:with-mutex ((memory-lock memory))
+      (loop for session being the hash-values of (memory-sessions memory)
+            do (when (session-journal session)
+                 (ignore-errors (close-journal (session-journal session)))
+                 (setf (session-journal session) nil))))))
+
+(defun ensure-journal (memory session)
+  "Open the journal of SESSION if none is; trouble is kept for whoever asks, once."
+  (unless (or (session-journal session) (null (memory-folder memory)) (memory-trouble memory))
+    (handler-case
+        (let ((journal (open-journal (memory-folder memory)
+                                     (make-observation :time (now) :kind :session :subject (session-id session)
+                                                       :state (session-parent session) :text (session-head session)))))
+          (setf (session-journal session) journal)
+          (push (namestring (opl.session.journal:journal-path journal)) (memory-own memory)))
+      (error (condition)
+        (setf (memory-trouble memory)
+              (format nil "What happens in this session cannot be written down (~A); it is remembered until the process ends."
+                      condition))))))
+
+(defun observe (session-id kind &key (subject "") (state "") (text "") (parent "") (head ""))
+  "Remember that KIND happened in the session SESSION-ID, secrets taken out first: in the journal, then here.
+Returns the observation."
+  (let* ((memory *memory*)
+         (observation (make-observation :time (now) :kind kind
+                                        :subject (redact subject)
+                                        :state state
+                                        :text (redact text :path (if (eq kind :edit) subject "")))))
+    (sb-thread:with-mutex ((memory-lock memory))
+      (let ((session (session-named memory session-id)))
+        (when (string/= parent "") (setf (session-parent session) parent))
+        (when (string/= head "") (setf (session-head session) head))
+        (when (string= (session-parent session) "")
+          ;; A subagent's doings do not make it the session that the user is in.
+          (setf (memory-current memory) session-id))
+        (ensure-journal memory session)
+        (when (session-journal session)
+          (handler-case (append-observation (session-journal session) observation
+                                            :sync (member kind '(:note :decision)))
+            (error (condition)
+              (setf (memory-trouble memory) (format nil "~A" condition)
+                    (session-journal session) nil))))
+        (hold session observation)))
+    observation))
+
+(defun remember (text &optional session-id)
+  "Store TEXT as a note of the session SESSION-ID, or of the current one. Returns the observation."
+  (observe (or session-id (current-session)) :note :text text))
+
+(defun current-session ()
+  "The id of the session that was last observed, subagents excepted; an empty string when there was none."
+  (memory-current *memory*))
+
+(defun session-observations-of (id)
+  (let ((session (gethash id (memory-sessions *memory*))))
+    (if session (coerce (session-observations session) 'list) '())))
+
+(defun observations (id)
+  "The observations of the session ID in the order of their time: a list; NIL when nothing is known of it."
+  (sb-thread:with-mutex ((memory-lock *memory*))
+    (catch-up *memory*)
+    (session-observations-of id)))
+
+(defun session-parent-of (id)
+  "The id of the session that started the session ID, or an empty string."
+  (let ((session (gethash id (memory-sessions *memory*))))
+    (if session (session-parent session) "")))
+
+(defun session-head-of (id)
+  "The commit the session ID was last seen at, or an empty string."
+  (let ((session (gethash id (memory-sessions *memory*))))
+    (if session (session-head session) "")))
+
+(defun last-time (id)
+  (let ((observations (session-observations-of id)))
+    (if observations (observation-time (first (last observations))) 0)))
+
+(defun sessions ()
+  "The ids of all sessions known for the project, the one that was active last first, ties by id."
+  (sb-thread:with-mutex ((memory-lock *memory*))
+    (catch-up *memory*)
+    (let ((ids '()))
+      (maphash (lambda (id session) (declare (ignore session)) (push (cons (last-time id) id) ids))
+               (memory-sessions *memory*))
+      (mapcar #'cdr (sort ids (lambda (a b) (or (> (car a) (car b))
+                                                (and (= (car a) (car b)) (string< (cdr a) (cdr b))))))))))
+
+(defun latest-session (&key except)
+  "The id of the main session (no subagent's) that was active last, EXCEPT not counted; NIL when there is none."
+  (find-if (lambda (id)
+             (and (not (equal id except))
+                  (string= (session-parent-of id) "")
+                  (plusp (last-time id))))
+           (sessions)))
+
+(defun sync-session (id)
+  "Force the journal of the session ID to the disk, if this process writes one."
+  (let ((session (gethash id (memory-sessions *memory*))))
+    (when (and session (session-journal session))
+      (ignore-errors (sync-journal (session-journal session))))))

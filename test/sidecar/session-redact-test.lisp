@@ -1,0 +1,69 @@
+;;;; sidecar/session/redact.lisp
+
+(defpackage #:opl.test.session.redact
+  (:use #:cl #:opl.test #:opl.session.redact))
+
+(in-package #:opl.test.session.redact)
+
+(defun gone-p (secret text &rest keys)
+  (not (search secret (apply #'redact text keys))))
+
+;; None of these is real; the prefixes are put together here so that no secret scanner takes them for one.
+(defun fake (prefix) (concatenate 'string prefix "4fT9kLm2QwXz7RbN1vCy"))
+
+(deftest tokens-known-by-their-prefix
+  (dolist (prefix '("sk-" "ghp_" "glpat-" "xoxb-" "AKIA" "npm_" "hf_" "github_pat_"))
+    (check (gone-p (fake prefix) (format nil "use ~A now" (fake prefix))))
+    (check (search "use [redacted token] now" (redact (format nil "use ~A now" (fake prefix)))))))
+
+(deftest private-keys-whole-and-cut-off
+  (let ((begin (format nil "-----BEGIN RSA ~A KEY-----~%MIIEow~%xyz~%" "PRIVATE")))
+    (check-equal (format nil "a [redacted private key] b")
+                 (redact (format nil "a ~A-----END RSA ~A KEY----- b" begin "PRIVATE")))
+    (check-equal "a [redacted private key]" (redact (format nil "a ~A" begin))))
+  (check-equal "-----BEGIN CERTIFICATE-----" (redact "-----BEGIN CERTIFICATE-----")))
+
+(deftest web-tokens-and-headers
+  (let ((token "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF123_-x"))
+    (check (gone-p "eyJzdWIi" (format nil "jwt ~A." token))))
+  (check (gone-p "dXNlcjpwYXNzd29yZDEyMw" "curl -H 'Authorization: Basic dXNlcjpwYXNzd29yZDEyMw=='"))
+  (check (gone-p "abcdefghij12345" "Authorization: Bearer abcdefghij12345")))
+
+(deftest passwords-in-addresses
+  (check-equal "postgres://app:[redacted password]@db.local:5432/x" (redact "postgres://app:hunter2!@db.local:5432/x"))
+  (check-equal "https://example.org:8080/path" (redact "https://example.org:8080/path")))
+
+(deftest values-of-telling-names
+  (dolist (text '("password = \"hunter2\"" "PASSWORD=hunter2" "\"apiKey\": \"hunter2\"" "db_password: hunter2"
+                  "client_secret => 'hunter2'" "export DB_PASSWORD='hunter2'" "--password=hunter2"
+                  "{\"secret\":\"hunter2\"}" "MY_API_KEY = hunter2"))
+    (check (gone-p "hunter2" text)))
+  (check (search "password" (redact "password = \"hunter2\""))))
+
+(deftest code-that-holds-no-secret-stays
+  (dolist (text '("const token = parseToken(input)" "token: string" "token = lexer.next" "password: string | undefined"
+                  "secret: process.env.APP_SECRET" "commit 3f786850e387550fdab836ed7e6dc881de23001b"
+                  "function tokenize(text) { return text.split(' ') }" "the token expires after 15 minutes"
+                  "src/auth/token.ts:42" "NODE_ENV=production" "sk-learn-compatible-estimator-api"
+                  "const x = someVeryLongFunctionNameThatGoesOn" "we chose JWT because of token expiry"))
+    (check-equal text (redact text))))
+
+(deftest dot-env-files-and-lines
+  (check (gone-p "plainword" "COLOR=plainword" :path ".env"))
+  (check (gone-p "plainword" "COLOR=plainword" :path "config/.env.local"))
+  (check (gone-p "Zx81-Qq" (format nil "A=1~%STRIPE_ID=Zx81-Qq77"))))
+
+(deftest literals-that-look-random
+  (check (gone-p "aB3dE5gH7jK9mN1pQ3sT5" "const k = \"aB3dE5gH7jK9mN1pQ3sT5\"")))
+
+(deftest many-secrets-in-one-text
+  (let ((text (format nil "a ~A b ~A c password=hunter2 d" (fake "ghp_") (fake "sk-"))))
+    (check-equal "a [redacted token] b [redacted token] c password=[redacted value] d" (redact text))))
+
+(deftest odd-texts
+  (check-equal "" (redact ""))
+  (check-equal "=" (redact "="))
+  (check-equal "://" (redact "://"))
+  (check-equal "password" (redact "password"))
+  (check-equal "password:" (redact "password:"))
+  (check-equal "Bearer " (redact "Bearer ")))
