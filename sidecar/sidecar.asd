@@ -28,6 +28,8 @@
    (:file "source/text")
    ;; languages: what the tokens of a file say, one extractor a family
    (:file "languages/extractor")
+   (:file "languages/braces")
+   (:file "languages/go")
    ;; index: ctags, tags, the columnar store
    (:file "index/postings")
    (:file "index/store")
