@@ -8,7 +8,7 @@
   (:export #:index #:make-index #:index-names #:index-root #:index-file-count #:index-paths #:index-runs #:index-languages
            #:index-stamps #:index-path #:index-file-number #:index-run #:index-language #:index-live-count #:index-skipped
            #:index-complete-p #:index-reason #:index-from #:index-seconds #:index-memo #:index-generation
-           #:index-order #:index-folders #:index-source #:index-numbers #:index-extensions
+           #:index-order #:index-lock #:copy-index #:index-stale-stamps #:index-folders #:index-source #:index-numbers #:index-extensions
            #:publish #:do-definitions #:do-sites #:do-files #:do-files-in-directory #:map-rows
            #:tag #:tag-file #:tag-def #:tag-name #:tag-kind #:tag-line #:tag-end #:tag-path #:tag-scope #:tag-signature-bounds
            #:definition-tags #:tag-count #:call-site-count #:memo
