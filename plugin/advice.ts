@@ -1,6 +1,5 @@
 // What to type when something is missing: the exact command for this machine.
 
-import { existsSync } from 'node:fs';
 import { findProgram } from './channel/core.ts';
 import { Fault } from './channel/fault.ts';
 
@@ -9,7 +8,7 @@ export type Package = 'sbcl' | 'universal-ctags' | 'git';
 interface Manager {
   program: string;
   command: readonly string[];
-  /** Run first, when the list of packages may be missing or old. */
+  /** Run first: a fresh machine has no list of packages. */
   refresh?: readonly string[];
   names: Record<Package, string>;
   /** Whether it wants root. */
@@ -63,11 +62,7 @@ export function installCommands(packages: readonly Package[]): string[][] {
   const names = packages.map((one) => manager.names[one]);
   // winget takes one package at a time.
   if (manager.program === 'winget') return names.map((name) => [...manager.command, name]);
-  return [...(manager.refresh && !hasPackageLists() ? [[...manager.refresh]] : []), [...manager.command, ...names]];
-}
-
-function hasPackageLists(): boolean {
-  return existsSync('/var/cache/apt/pkgcache.bin');
+  return [...(manager.refresh ? [[...manager.refresh]] : []), [...manager.command, ...names]];
 }
 
 /** Whether the package manager may be run as we are. */

@@ -17,11 +17,11 @@ export interface Host {
   dispose(): Promise<void>;
 }
 
-/** A host for ROOT with the user's OPTIONS. Costs nothing until something is asked of it. */
-export function createHost(root: string, options?: unknown): Host {
+/** A host for ROOT with the user's OPTIONS. Costs nothing until something is asked of it. WRITE takes the log in place of the log file. */
+export function createHost(root: string, options?: unknown, write?: (text: string) => void): Host {
   let settings: Promise<Settings> | undefined;
   let shared: Promise<{ sidecar: Sidecar; release(): Promise<void> }> | undefined;
-  let log: ((text: string) => void) | undefined;
+  let log = write;
   const share = async () => {
     const read = await host.settings();
     // The channel is loaded here and not above: a session that asks nothing does not pay for it.
@@ -32,7 +32,7 @@ export function createHost(root: string, options?: unknown): Host {
     root,
     settings() {
       settings ??= readSettings(options).then((read) => {
-        log = openLog(read.debug);
+        log ??= openLog(read.debug);
         return read;
       });
       return settings;

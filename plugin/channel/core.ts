@@ -98,7 +98,7 @@ function runtimeArguments({ heapMegabytes, stackMegabytes }: CoreOptions): strin
     // A heap that ran full ends the process, which the host sees, instead of a prompt that nobody answers.
     '--disable-ldb',
     '--lose-on-corruption',
-    ...['--merge-core-pages', 'no'],
+    '--no-merge-core-pages',
   ];
 }
 
