@@ -28,6 +28,9 @@
    (:file "source/text")
    ;; languages: what the tokens of a file say, one extractor a family
    (:file "languages/extractor")
+   (:file "languages/reading")
+   (:file "languages/python-expressions")
+   (:file "languages/python")
    (:file "languages/braces")
    (:file "languages/go")
    ;; index: ctags, tags, the columnar store
@@ -37,6 +40,8 @@
    (:file "index/tags")
    (:file "index/reading")
    (:file "index/refresh")
+   (:file "index/snapshot")
+   (:file "index/workspace")
    ;; graph: imports, call sites, edges
    ;; search: tokens, fields, ranking
    ;; change: diffs, impact, the test map
@@ -51,6 +56,7 @@
    (:file "session/decision")
    (:file "session/facts")
    (:file "session/summary")
+   (:file "session/intake")
    ;; image: lisp_eval and its vocabulary
    (:file "image/printing")
    (:file "image/near")
@@ -63,4 +69,5 @@
    (:file "image/keep")
    ;; one form per operation
    (:file "operations")
-   (:file "operations/image")))
+   (:file "operations/image")
+   (:file "operations/memory")))

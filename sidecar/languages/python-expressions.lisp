@@ -1,0 +1,592 @@
+;;;; Python's expressions: call sites, values worth remembering, lambdas, comprehensions, f-strings, and the
+;;;; types of annotations. Statements are python.lisp's business.
+
+(defpackage #:opl.languages.python-expressions
+  (:use #:cl #:opl.languages.reading)
+  (:import-from #:opl.source.names #:+none+ #:known #:name-case)
+  (:import-from #:opl.source.tokens #:+identifier+ #:+punctuation+ #:+string+ #:+number+ #:token-start #:token-end
+                #:tokens-octets)
+  (:import-from #:opl.source.facts #:+op-name+ #:+op-member+ #:+op-call+ #:+op-index+ #:+op-literal+ #:+op-await+
+                #:+op-apply+ #:+op-function+ #:+op-union+ #:+op-element+ #:+op-property+ #:+op-either+ #:+op-array+
+                #:+op-tuple+ #:+op-cast+ #:+op-spread+ #:+op-callback+ #:draft-node-op #:draft-node-a #:draft-node-b
+                #:draft-site-arity #:draft-site-arguments #:draft-node-c
+                #:+call+ #:+parameter+ #:+optional-parameter+ #:+rest-parameter+ #:+variable+ #:+block-scope+
+                #:+function-scope+ #:+defined+ #:add-binding)
+  (:export #:python #:make-python #:python-receiver #:python-class #:python-class-body #:python-elsewhere
+           #:python-mode #:advance #:expression #:expressions #:annotation #:bind-targets #:skip-to #:parameters
+           #:element-of #:item-of #:statement-end))
+(in-package #:opl.languages.python-expressions)
+(declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+
+(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
+
+(defstruct (python (:include reading) (:predicate nil))
+  (receiver +none+ :type node)          ; name of the parameter that stands for the instance
+  (class +none+ :type node)             ; the class it is an instance of
+  (class-body +none+ :type node)        ; that class's scope
+  (mode :module)                        ; where names are bound: :module :class :function
+  (elsewhere '() :type list))           ; (name . scope) of `global' and `nonlocal'
+
+(declaim (inline advance))
+(defun advance (r)
+  "Past the token in hand and the backslash that joins two lines."
+  (declare (type reading r))
+  (incf (reading-p r))
+  (loop while (is r (reading-p r) "\\") do (incf (reading-p r))))
+
+(defmacro p () '(reading-p r))
+(defmacro limit () '(reading-limit r))
+
+(defun statement-end (r i)
+  "The first token after the logical line of token I."
+  (declare (type python r) (type index i))
+  (let ((count (limit)))
+    (declare (type index count))
+    (loop
+      (let ((mate (mate-at r i)))
+        (when (and (/= mate +none+) (> mate i)) (setf i mate)))
+      (incf i)
+      (when (>= i count) (return count))
+      (when (and (/= (line-at r i) (line-at r (1- i)))
+                 (> (line-at r i) (the index (last-line r i)))
+                 (not (is r (1- i) "\\")))
+        (return i)))))
+
+;;; Lists in brackets
+
+(defmacro do-items ((r open &key (separators '(","))) &body body)
+  "Runs BODY for each item between the bracket at OPEN and its mate, the position being at the item; BODY
+reads it. The position is after the bracket then."
+  (let ((close (gensym)) (limit (gensym)) (from (gensym)))
+    `(let* ((,close (closer ,r ,open)) (,limit (reading-limit ,r)))
+       (declare (type index ,close ,limit))
+       (setf (reading-p ,r) ,open (reading-limit ,r) ,close)
+       (advance ,r)
+       (loop while (< (reading-p ,r) ,close)
+             do (if (is ,r (reading-p ,r) ,@separators)
+                    (advance ,r)
+                    (let ((,from (reading-p ,r)))
+                      ,@body
+                      (when (= (reading-p ,r) ,from) (advance ,r)))))
+       (setf (reading-p ,r) (min ,close ,limit) (reading-limit ,r) ,limit)
+       (when (< (reading-p ,r) ,limit) (advance ,r)))))
+
+(defun comprehension-at (r open)
+  "The `for' of the comprehension in the bracket at OPEN, or nil."
+  (declare (type python r) (type index open))
+  (let ((close (closer r open)))
+    (declare (type index close))
+    (loop with i of-type index = (1+ open)
+          while (< i close)
+          do (let ((mate (mate-at r i)))
+               (cond ((and (/= mate +none+) (> mate i)) (setf i (1+ mate)))
+                     ((and (is r i "for") (> i (1+ open))) (return i))
+                     ((is r i ",") (return nil))
+                     (t (incf i)))))))
+
+(defun skip-to (r from limit name)
+  "The first token from FROM on that reads NAME (a name number) outside brackets, or LIMIT."
+  (declare (type python r) (type index from limit) (type node name))
+  (loop with i of-type index = from
+        while (< i limit)
+        do (let ((mate (mate-at r i)))
+             (cond ((and (= (name-at r i) name) (<= (kind-at r i) +punctuation+)) (return i))
+                   ((and (/= mate +none+) (> mate i)) (setf i (1+ mate)))
+                   (t (incf i))))
+        finally (return limit)))
+
+;;; Targets
+
+(defun element-of (r value) (if (= value +none+) +none+ (node r +op-element+ value +none+)))
+
+(defun item-of (r value k)
+  "The node of the K-th item of VALUE, which is taken apart."
+  (declare (type node value) (type index k))
+  (let ((facts (reading-facts r)))
+    (cond ((= value +none+) +none+)
+          ((= (draft-node-op facts value) +op-tuple+)
+           (loop for cell = (draft-node-a facts value) then (draft-node-b facts cell)
+                 for i of-type index from 0
+                 until (= cell +none+)
+                 when (= i k) do (return (draft-node-a facts cell))
+                 finally (return +none+)))
+          (t (node r +op-index+ value (node r +op-literal+ (known "int") k))))))
+
+(defun bind-local (r i type value scope)
+  "Binds the name at token I where the statement in hand binds names."
+  (declare (type python r))
+  (let* ((name (name-at r i)) (elsewhere (and (python-elsewhere r) (assoc name (python-elsewhere r)))))
+    (cond (elsewhere (bind r name +variable+ :scope (cdr elsewhere) :type type :value value))
+          (scope (bind r name +variable+ :scope scope :type type :value value))
+          ((eq (python-mode r) :function) (bind r name +variable+ :type type :value value))
+          (t (define r name (cond ((eq (python-mode r) :class) (known "field"))
+                                  ((constant-name-p r name) (known "constant"))
+                                  (t (known "variable")))
+               i :type type :value value :end (last-line r (limit)) :flags (visibility r name))))))
+
+(defun visibility (r name)
+  (if (name-begins-p r name 95) opl.source.facts:+private+
+      (if (eq (python-mode r) :module) opl.source.facts:+exported+ 0)))
+
+(defun constant-name-p (r name)
+  "Whether NAME is written in capitals."
+  (let ((names (reading-names r)))
+    (and (capitalised-p r name)
+         (loop for i of-type index below (the index (opl.source.names:name-length names name))
+               never (<= 97 (the (unsigned-byte 8) (opl.source.names:name-octet names name i)) 122)))))
+
+(defun bind-target (r from to type value scope)
+  "Binds the single target in [FROM, TO)."
+  (declare (type python r) (type index from to))
+  (loop while (and (< from to) (is r from "*" "\\")) do (incf from))
+  (cond ((>= from to))
+        ((is r from "(" "[")
+         (when (= (the index (closer r from)) (1- to)) (bind-targets r (1+ from) (1- to) type value scope)))
+        ((not (identifier-at-p r from)))
+        ((= (1+ from) to) (bind-local r from type value scope))
+        ((and (= (+ from 3) to) (is r (1+ from) ".") (identifier-at-p r (+ from 2)) (null scope)
+              (= (name-at r from) (python-receiver r)) (/= (python-class r) +none+))
+         (let ((name (name-at r (+ from 2))))
+           (define r name (known "field") (+ from 2)
+             :from from :parent (python-class r) :scope (python-class-body r) :type type :value value
+             :end (last-line r (limit)) :flags (if (name-begins-p r name 95) opl.source.facts:+private+ 0))))))
+
+(defun bind-targets (r from to &optional (type +none+) (value +none+) scope)
+  "Binds what stands in [FROM, TO): a target or several with commas. SCOPE: where, nil for where the statement
+in hand binds names; there, attributes of the instance become fields."
+  (declare (type python r) (type index from to) (type node type value))
+  (let ((comma (skip-to r from to (known ","))))
+    (declare (type index comma))
+    (if (= comma to)
+        (bind-target r from to type value scope)
+        (loop for k of-type index from 0
+              while (< from to)
+              do (bind-target r from comma type (item-of r value k) scope)
+                 (setf from (min to (1+ comma))
+                       comma (skip-to r from to (known ",")))))))
+
+;;; Expressions. WANT: whether the node is of use; otherwise `nothing' may come back.
+
+(defun either (r left right)
+  (cond ((= left +none+) right) ((= right +none+) left) (t (node r +op-either+ left right))))
+
+(defun expression (r want)
+  "Reads one expression; its node, or `nothing'."
+  (declare (type python r))
+  (with-depth (r)
+    (let ((from (p)))
+      (declare (type index from))
+      (cond
+        ((>= from (limit)) +none+)
+        ((is r from "lambda") (lambda-expression r want))
+        ((is r from "yield") (yield-expression r))
+        ((is r from "*" "**")
+         (advance r)
+         (let ((inner (expression r want))) (if want (node r +op-spread+ inner) +none+)))
+        (t
+         (let ((left (operation r want)))
+           (declare (type node left))
+           (cond ((and (is r (p) "if") (< (p) (limit)))
+                  (advance r)
+                  (operation r nil)
+                  (when (and (is r (p) "else") (< (p) (limit)))
+                    (advance r)
+                    (let ((right (or (expression r want) +none+)))
+                      (when want (setf left (either r left right)))))
+                  left)
+                 ((and (is r (p) ":=") (< (p) (limit)) (= (p) (1+ from)) (identifier-at-p r from))
+                  (advance r)
+                  (let ((value (or (expression r t) +none+)))
+                    (bind-local r from +none+ value nil)
+                    value))
+                 (t left))))))))
+
+(defun yield-expression (r)
+  (declare (type python r))
+  (advance r)
+  (when (is r (p) "from") (advance r))
+  (when (< (p) (limit))
+    (let ((value (expressions r (eq (python-mode r) :function))))
+      (when (and (/= value +none+) (eq (python-mode r) :function))
+        (bind r (known "yield") +variable+ :value value))))
+  +none+)
+
+(defun expressions (r want)
+  "Reads expressions with commas between; their node, a tuple's when there is a comma."
+  (declare (type python r))
+  (let ((first (or (expression r want) +none+)) (cells +none+))
+    (when (and (< (p) (limit)) (is r (p) ","))
+      (when want (setf cells (cell r first +none+)))
+      (loop while (and (< (p) (limit)) (is r (p) ","))
+            do (advance r)
+               (let ((from (p)) (next (or (expression r want) +none+)))
+                 (when (= (p) from) (return))
+                 (when want (setf cells (cell r next cells)))))
+      (when want (setf first (node r +op-tuple+ (reverse-cells r cells)))))
+    first))
+
+(defun operation (r want)
+  "Operands with operators between. Precedence does not matter to what is asked of them."
+  (declare (type python r))
+  (let ((left (operand r want)))
+    (declare (type node left))
+    (loop
+      (when (>= (p) (limit)) (return left))
+      (let ((i (p)))
+        (declare (type index i))
+        (cond
+          ((is r i "or")
+           (advance r)
+           (let ((right (operand r want))) (when want (setf left (either r left right)))))
+          ((is r i "and")
+           (advance r)
+           (let ((right (operand r want))) (when want (setf left right))))
+          ((or (is r i "in" "is" "<" ">" "==" "!=" "<=" ">=") (and (is r i "not") (is r (1+ i) "in")))
+           (advance r)
+           (when (is r (p) "in" "not") (advance r))
+           (operand r nil)
+           (when want (setf left (literal-node r (known "bool")))))
+          ((is r i "+" "-" "*" "/" "//" "%" "@" "&" "|" "^" "<<" ">>" "**")
+           (when (and (is r (1+ i) "=") (adjacent-p r (1+ i))) (return left))
+           (advance r)
+           (let ((from (p)))
+             (operand r nil)
+             (when (= (p) from) (return left))))
+          (t (return left)))))))
+
+(defun operand (r want)
+  (declare (type python r))
+  (let ((i (p)))
+    (declare (type index i))
+    (cond ((>= i (limit)) +none+)
+          ((is r i "not") (advance r) (operand r nil) (if want (literal-node r (known "bool")) +none+))
+          ((is r i "-" "+" "~") (advance r) (operand r want))
+          ((is r i "await")
+           (advance r)
+           (let ((inner (operand r want))) (if (= inner +none+) +none+ (node r +op-await+ inner))))
+          ((is r i "lambda") (lambda-expression r want))
+          (t (postfix r want)))))
+
+(defun used-p (r i)
+  "Whether the chain of members that goes on at I is called, indexed or not over."
+  (declare (type python r) (type index i))
+  (loop while (and (is r i ".") (identifier-at-p r (1+ i))) do (incf i 2))
+  (is r i "(" "["))
+
+(defun postfix (r want)
+  "A primary expression with its members, calls and subscripts."
+  (declare (type python r))
+  (with-depth (r)
+    (let* ((i (p)) (name +none+) (line 0) (start i)
+           (value (primary r want)))
+      (declare (type index i line start) (type node name value))
+      (when (= (p) start) (return-from postfix +none+))
+      (when (and (identifier-at-p r i) (= (p) (1+ i))) (setf name (name-at r i) line (line-at r i)))
+      (loop
+        (setf i (p))
+        (when (>= i (limit)) (return))
+        (cond
+          ((and (is r i ".") (identifier-at-p r (1+ i)))
+           (advance r)
+           (setf i (p) name (name-at r i) line (line-at r i))
+           (advance r)
+           (setf value (if (or (/= value +none+)) (member-node r value name) +none+)))
+          ((is r i "(") (setf value (call r value name line (or want (is r (1+ (the index (closer r i))) "." "[" "("))) name +none+))
+          ((is r i "[") (setf value (subscript r value (or want (used-p r (1+ (the index (closer r i)))))) name +none+))
+          ((and (is r i "\\")) (advance r))
+          (t (return))))
+      value)))
+
+(defun call (r callee name line want)
+  "The call of CALLEE whose `(' is in hand."
+  (declare (type python r) (type node callee name) (type index line))
+  (let* ((open (p)) (site (if (= name +none+) +none+ (site r name line +call+ callee)))
+         (keep (or want (= name (known "cast")))) (cells +none+) (arity 0) (facts (reading-facts r)))
+    (declare (type index open arity) (type node site cells))
+    (if (comprehension-at r open)
+        (let ((generator (comprehension r open keep)))
+          (setf arity 1)
+          (when keep (setf cells (cell r generator +none+))))
+        (do-items (r open)
+          (incf arity)
+          (let* ((keyword (and (identifier-at-p r (p)) (is r (1+ (p)) "=") (name-at r (p))))
+                 (argument (progn (when keyword (advance r) (advance r))
+                                  (or (if (and (= name (known "cast")) (= arity 1)) (annotation r) (expression r keep))
+                                      +none+))))
+            (when keep
+              (setf cells (cell r (if keyword (node r +op-property+ argument keyword) argument) cells))))))
+    (setf cells (reverse-cells r cells))
+    (unless (= site +none+)
+      (setf (draft-site-arity facts site) arity (draft-site-arguments facts site) cells))
+    (cond ((and (= name (known "cast")) (= arity 2) (/= cells +none+))
+           (node r +op-cast+ (draft-node-a facts cells) (draft-node-a facts (draft-node-b facts cells))))
+          (want (node r +op-call+ callee cells site))
+          (t +none+))))
+
+(defun subscript (r value want)
+  (declare (type python r) (type node value))
+  (let ((items 0) (first +none+) (slice nil))
+    (declare (type index items))
+    (do-items (r (p) :separators ("," ":"))
+      (let ((item (or (expression r want) +none+)))
+        (when (is r (p) ":") (setf slice t))
+        (when (zerop items) (setf first item))
+        (incf items)))
+    (cond ((or (not want) (= value +none+)) +none+)
+          (slice value)
+          (t (node r +op-index+ value (if (= items 1) first +none+))))))
+
+(defun primary (r want)
+  "A name, literal or bracket. Reads nothing where none stands."
+  (declare (type python r))
+  (let* ((i (p)) (kind (kind-at r i)))
+    (declare (type index i))
+    (cond
+      ((= kind +identifier+)
+       (cond ((is r i "None" "True" "False")
+              (advance r)
+              (if want (literal-node r (if (is r i "None") (known "None") (known "bool"))) +none+))
+             ((is r i "for" "in" "if" "else" "as" "or" "and" "is" "not" "async" "import" "from") +none+)
+             (t (advance r)
+                (if (or want (used-p r (p))) (name-node r (name-at r i)) +none+))))
+      ((= kind +string+)
+       (loop while (and (< (p) (limit)) (= (kind-at r (p)) +string+)) do (string-pieces r))
+       (if (or want (is r (p) ".")) (literal-node r (known "str")) +none+))
+      ((= kind +number+) (advance r) (if want (literal-node r (known "int")) +none+))
+      ((is r i "(") (parenthesis r want))
+      ((is r i "[")
+       (let ((element (bracketed r want)))
+         (cond ((or want (is r (p) ".")) (node r +op-array+ element)) (t +none+))))
+      ((is r i "{")
+       (bracketed r nil)
+       (if (or want (is r (p) ".")) (literal-node r (known "dict")) +none+))
+      ((is r i "...") (advance r) +none+)
+      ((is r i "`" "$" "?" "!") (advance r) +none+)
+      (t +none+))))
+
+(defun parenthesis (r want)
+  "A parenthesis: a group, a tuple or a generator."
+  (declare (type python r))
+  (let* ((open (p)) (close (closer r open)) (limit (limit)) (value +none+)
+         (want (or want (is r (1+ close) "." "(" "["))))
+    (declare (type index open close limit))
+    (if (comprehension-at r open)
+        (comprehension r open want)
+        (progn
+          (advance r)
+          (setf (limit) close)
+          (loop while (< (p) close)
+                do (let ((from (p)))
+                     (setf value (expressions r want))
+                     (when (= (p) from) (advance r))))
+          (setf (limit) limit (p) (min close limit))
+          (when (< (p) limit) (advance r))
+          value))))
+
+(defun bracketed (r want)
+  "The content of [] or {}: the node of the first item, or of a comprehension's."
+  (declare (type python r))
+  (let ((open (p)) (first +none+) (seen nil))
+    (if (comprehension-at r open)
+        (let ((list (comprehension r open want)))
+          (if (= list +none+) +none+ (draft-node-a (reading-facts r) list)))
+        (progn
+          (do-items (r open :separators ("," ":"))
+            (let ((item (or (expression r (and want (not seen))) +none+)))
+              (unless seen (setf first item seen t))))
+          first))))
+
+(defun comprehension (r open want)
+  "A comprehension or generator in the bracket at OPEN: an array of its element."
+  (declare (type python r) (type index open))
+  (let* ((close (closer r open)) (limit (limit)) (outer (reading-scope r)) (scope (open-scope r +block-scope+))
+         (element +none+) (first t))
+    (declare (type index close limit))
+    (setf (p) open (limit) close (reading-scope r) scope)
+    (advance r)
+    (setf element (or (expression r want) +none+))
+    (when (and (is r (p) ":") (< (p) close)) (advance r) (expression r nil))
+    (loop while (< (p) close)
+          do (let ((from (p)))
+               (cond
+                 ((is r from "for")
+                  (let ((in (skip-to r from close (known "in"))))
+                    (setf (p) in)
+                    (when first (setf (reading-scope r) outer))
+                    (when (< in close) (advance r))
+                    (let ((iterable (operation r t)))
+                      (setf first nil (reading-scope r) scope)
+                      (bind-targets r (1+ from) in +none+ (element-of r iterable) scope))))
+                 ((is r from "if") (advance r) (expression-in-comprehension r))
+                 (t (expression r nil)))
+               (when (= (p) from) (advance r))))
+    (setf (reading-scope r) outer (limit) limit (p) (min close limit))
+    (when (< (p) limit) (advance r))
+    (if want (node r +op-array+ element) +none+)))
+
+(defun expression-in-comprehension (r)
+  "A condition, in which `if' begins the next condition."
+  (if (is r (reading-p r) "lambda") (expression r nil)
+      (let ((from (reading-p r)))
+        (declare (type index from))
+        (operation r nil)
+        (when (and (is r (reading-p r) ":=") (= (reading-p r) (1+ from)))
+          (advance r)
+          (bind-local r from +none+ (operation r t) nil)
+          (operation r nil)))))
+
+(defun string-pieces (r)
+  "A string; the code of an f-string's interpolations."
+  (declare (type python r))
+  (let* ((i (p)) (mate (mate-at r i)))
+    (declare (type index i))
+    (cond
+      ((or (= mate +none+) (< mate i)) (advance r))
+      (t
+       (let ((last (min mate (limit))))
+         (declare (type index last))
+         (incf (p))
+         (loop while (< (p) last)
+               do (if (is r (p) "${")
+                      (do-items (r (p) :separators ("," "=" "!" ":")) (expression r nil))
+                      (incf (p))))
+         (setf (p) last)
+         (when (< last (limit)) (advance r)))))))
+
+;;; Functions without a name
+
+(defun lambda-expression (r want)
+  (declare (type python r))
+  (let* ((outer (reading-scope r)) (home (reading-home r)) (scope (open-scope r +function-scope+)) (limit (limit))
+         (mode (python-mode r)))
+    (advance r)
+    (let ((colon (skip-to r (p) limit (known ":"))))
+      (declare (type index colon))
+      (setf (limit) colon)
+      (parameters r scope nil)
+      (setf (limit) limit (p) colon)
+      (when (< colon limit) (advance r))
+      (setf (reading-scope r) scope (reading-home r) scope (python-mode r) :function)
+      (let ((result (or (expression r want) +none+)))
+        (setf (reading-scope r) outer (reading-home r) home (python-mode r) mode)
+        (if want (node r +op-function+ +none+ result scope) +none+)))))
+
+(defun parameters (r scope receiver)
+  "The parameters from the position to the limit, bound in SCOPE; RECEIVER: the kind of the first one, or nil.
+The name of the receiver, or `nothing'."
+  (declare (type python r))
+  (let ((index 0) (rest nil) (receiver-name +none+) (limit (limit)) (first t))
+    (declare (type index index limit))
+    (loop while (< (p) limit)
+          do (let ((i (p)))
+               (cond
+                 ((is r i "*" "**") (setf rest (not (is r (1+ i) ","))) (advance r))
+                 ((not (identifier-at-p r i)) (setf rest nil) (advance r))
+                 (t
+                  (advance r)
+                  (let* ((type (if (and (is r (p) ":") (< (p) limit)) (progn (advance r) (annotation r)) +none+))
+                         (value (if (and (is r (p) "=") (< (p) limit))
+                                    (progn (advance r) (or (expression r t) +none+)) +none+))
+                         (name (name-at r i)))
+                    (cond ((and receiver first (not rest))
+                           (setf receiver-name name)
+                           (bind r name receiver :scope scope :type type))
+                          (t
+                           (bind r name (cond (rest +rest-parameter+) ((/= value +none+) +optional-parameter+) (t +parameter+))
+                                 :scope scope :type type :value value :index index)
+                           (incf index)))
+                    (setf first nil rest nil))))))
+    receiver-name))
+
+;;; Annotations
+
+(defun annotation (r)
+  "Reads a type; its node."
+  (declare (type python r))
+  (or (with-depth (r)
+        (let ((left (type-operand r)) (cells +none+))
+          (declare (type node left cells))
+          (loop while (and (< (p) (limit)) (is r (p) "|"))
+                do (when (= cells +none+) (setf cells (cell r left +none+)))
+                   (advance r)
+                   (setf cells (cell r (type-operand r) cells)))
+          (if (= cells +none+) left (node r +op-union+ (reverse-cells r cells)))))
+      +none+))
+
+(defun called-p (r i)
+  "Whether the chain of members at I is called."
+  (declare (type index i))
+  (loop while (and (is r (1+ i) ".") (identifier-at-p r (+ i 2))) do (incf i 2))
+  (is r (1+ i) "("))
+
+(defun type-operand (r)
+  (declare (type python r))
+  (let ((i (p)))
+    (declare (type index i))
+    (cond
+      ((>= i (limit)) +none+)
+      ((= (kind-at r i) +string+)
+       (advance r)
+       (if (= (mate-at r i) +none+) (text-type r (text-of r i)) +none+))
+      ((is r i "None") (advance r) (literal-node r (known "None")))
+      ((or (not (identifier-at-p r i)) (called-p r i))
+       (cond ((is r i "(" "[") (type-arguments r (p)))
+             ((is r i "*" "**") (advance r) (type-operand r))
+             (t (or (expression r t) +none+))))
+      (t
+       (advance r)
+       (let ((value (name-node r (name-at r i))))
+         (loop
+           (cond ((>= (p) (limit)) (return))
+                 ((and (is r (p) ".") (identifier-at-p r (1+ (p))))
+                  (advance r)
+                  (setf value (member-node r value (name-at r (p))))
+                  (advance r))
+                 ((is r (p) "[") (setf value (node r +op-apply+ value (draft-node-a (reading-facts r) (type-arguments r (p))))))
+                 (t (return))))
+         value)))))
+
+(defun type-arguments (r open)
+  "A tuple of the types in the bracket at OPEN."
+  (declare (type index open))
+  (let ((cells +none+))
+    (do-items (r open) (setf cells (cell r (annotation r) cells)))
+    (node r +op-tuple+ (reverse-cells r cells))))
+
+;;; Types written as strings: a name, its members, arguments in brackets, alternatives
+
+(defun text-type (r text)
+  "The node of the type that TEXT, the content of a string, writes."
+  (declare (type string text))
+  (if (> (length text) 400)
+      +none+
+      (let ((i 0) (depth 0))
+        (declare (type fixnum i depth))
+        (labels ((peek () (loop while (and (< i (length text)) (char= (char text i) #\Space)) do (incf i))
+                   (if (< i (length text)) (char text i) #\Nul))
+                 (word-p (c) (or (alphanumericp c) (char= c #\_)))
+                 (word () (peek)
+                   (let ((end (or (position-if-not #'word-p text :start i) (length text))))
+                     (prog1 (if (= end i) nil (intern-text r (subseq text i end))) (setf i end))))
+                 (arguments ()
+                   (incf i)
+                   (let ((cells +none+))
+                     (loop (when (find (peek) #(#\Nul #\])) (incf i) (return))
+                           (let ((from i)) (setf cells (cell r (alternatives) cells)) (when (eql (peek) #\,) (incf i))
+                             (when (= i from) (incf i))))
+                     (reverse-cells r cells)))
+                 (one ()
+                   (let ((word (word)))
+                     (cond ((null word) (if (and (eql (peek) #\[) (< (incf depth) 20)) (node r +op-tuple+ (arguments)) +none+))
+                           (t (let ((value (name-node r word)))
+                                (loop while (eql (peek) #\.)
+                                      do (incf i) (let ((member (word))) (when member (setf value (member-node r value member)))))
+                                (if (and (eql (peek) #\[) (< (incf depth) 20)) (node r +op-apply+ value (arguments)) value))))))
+                 (alternatives ()
+                   (let ((first (one)) (cells +none+))
+                     (loop while (eql (peek) #\|)
+                           do (incf i)
+                              (when (= cells +none+) (setf cells (cell r first +none+)))
+                              (setf cells (cell r (one) cells)))
+                     (if (= cells +none+) first (node r +op-union+ (reverse-cells r cells))))))
+          (alternatives)))))

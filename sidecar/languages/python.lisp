@@ -1,0 +1,597 @@
+;;;; Python: statements. Blocks follow from columns; a definition ends with the last token of its block.
+
+(defpackage #:opl.languages.python
+  (:use #:cl #:opl.languages.reading #:opl.languages.python-expressions)
+  (:import-from #:opl.source.names #:+none+ #:known #:name-case #:intern-octets)
+  (:import-from #:opl.source.tokens #:tokens-octets #:token-start #:token-end #:+string+ #:+identifier+)
+  (:import-from #:opl.source.facts #:+module-scope+ #:+class-scope+ #:+function-scope+ #:+block-scope+
+                #:+op-call+ #:+op-self+ #:+op-typeof+ #:+op-union+ #:+op-tuple+ #:+op-function+
+                #:draft-node-op #:draft-node-a #:draft-node-b #:draft-node-c #:draft-def-type #:draft-def-to #:draft-def-kind
+                #:+parameter+ #:+receiver+ #:+variable+ #:+imported+ #:+type-parameter+ #:+decorate+
+                #:+exported+ #:+private+ #:+static+ #:+abstract+ #:+test+ #:+local+ #:+async+ #:+getter+ #:+declaration+
+                #:+star+ #:+relative+ #:+conditional+ #:+extends+
+                #:add-import #:add-exported #:add-heritage #:draft-test-end
+                #:draft-heritage-count #:draft-heritage-node #:draft-heritage-def #:draft-binding-type #:draft-binding-count
+                #:draft-binding-name #:draft-binding-kind)
+  (:import-from #:opl.languages.extractor #:define-extractor)
+  (:export #:python-test-file-p))
+(in-package #:opl.languages.python)
+(declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+
+(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
+
+(defmacro p () '(reading-p r))
+(defmacro limit () '(reading-limit r))
+
+(defstruct (source (:include python) (:predicate nil))
+  (conditional nil)                     ; within `if' or `try': imports there may not happen
+  (test-file nil)
+  ;; what the decorators read so far say of the definition to come
+  (flags 0 :type node)
+  (marks '() :type list))               ; (key . value)
+
+(defun python-test-file-p (name)
+  "Whether pytest collects tests of a file of this NAME by default."
+  (and (> (length name) 5)
+       (or (string= "test_" name :end2 5)
+           (let ((dot (position #\. name :from-end t))) (and dot (>= dot 5) (string= "_test" name :start2 (- dot 5) :end2 dot)))
+           (string= name "tests.py") (string= name "conftest.py"))))
+
+;;; Blocks
+
+(defun block-of (r column)
+  "Reads the statements from the position on that stand at COLUMN or further in."
+  (declare (type source r) (type index column))
+  (let ((count (limit)))
+    (loop while (and (< (p) count) (>= (the index (column r (p))) column))
+          do (let ((from (p)))
+               (setf (limit) (statement-end r from))
+               (statement r count)
+               (when (= (p) from) (incf (p)))
+               (setf (limit) count)))))
+
+(defun suite (r column count)
+  "What follows the header in hand: the rest of its line, or the block on the next lines. COLUMN: where the
+header stands; COUNT: the end of all. The position is after it; so is the limit."
+  (declare (type source r) (type index column count))
+  (let ((end (limit)))
+    (declare (type index end))
+    (setf (p) (min end (the index (skip-to r (p) end (known ":")))))
+    (when (< (p) end) (advance r))
+    (cond ((< (p) end) (simple-statements r))
+          ((and (< end count) (> (the index (column r end)) column))
+           (setf (limit) count (p) end)
+           (with-depth (r) (block-of r (column r end)))
+           (when (too-deep-p r) (skip-block r column))
+           (setf (limit) (p))
+           (return-from suite)))
+    (setf (p) end)))
+
+(defun skip-block (r column)
+  (declare (type source r) (type index column))
+  (loop while (and (< (p) (limit)) (> (the index (column r (p))) column))
+        do (setf (p) (statement-end r (p)))))
+
+(defun simple-statements (r)
+  (declare (type source r))
+  (loop while (< (p) (limit))
+        do (let ((from (p)))
+             (simple-statement r)
+             (when (is r (p) ";") (advance r))
+             (when (= (p) from) (incf (p))))))
+
+(defun soft-keyword-p (r)
+  "Whether the line in hand is a `match' or `case': it ends with a colon, or has one before its only statement."
+  (declare (type source r))
+  (and (> (limit) (+ (p) 2))
+       (not (is r (1+ (p)) "=" "." ":" "," ")" ":="))
+       (or (is r (1- (limit)) ":")
+           (and (is r (p) "case") (/= (the index (skip-to r (p) (limit) (known ":"))) (the index (limit)))))))
+
+(defun statement (r count)
+  "Reads the statement whose first line ends at the limit; COUNT is where the file ends."
+  (declare (type source r) (type index count))
+  (let ((i (p)))
+    (declare (type index i))
+    (name-case (if (identifier-at-p r i) (name-at r i) +none+)
+      ("def" (function-definition r i count))
+      ("class" (class-definition r i count))
+      ("async"
+       (advance r)
+       (cond ((is r (p) "def") (setf (source-flags r) (logior +async+ (source-flags r))) (function-definition r i count))
+             (t (header r count i))))
+      (("if" "elif" "else" "try" "except" "finally" "for" "while" "with") (header r count i))
+      (("match" "case") (if (soft-keyword-p r) (header r count i) (simple-statements r)))
+      (t (if (is r i "@") (decorator r) (simple-statements r))))))
+
+(defun header (r count first)
+  "A compound statement that defines nothing by itself; FIRST is its first token."
+  (declare (type source r) (type index count first))
+  (let* ((i (p)) (end (limit)) (column (column r first)) (scope (reading-scope r)) (conditional (source-conditional r))
+         (colon (skip-to r (1+ i) end (known ":"))))
+    (declare (type index i end column colon))
+    (when (is r i "if" "elif" "else" "try" "except") (setf (source-conditional r) t))
+    (advance r)
+    (setf (limit) (if (and (= colon end) (is r (1- end) ":")) (1- end) (lambda-safe-colon r i colon end)))
+    (name-case (name-at r i)
+      (("if" "elif" "while") (narrow r (p)) (expressions r nil))
+      ("for" (for-header r))
+      ("with" (with-header r))
+      ("except" (except-header r))
+      ("match" (expressions r nil))
+      ("case" (case-header r))
+      (t nil))
+    (loop while (< (p) (limit)) do (let ((from (p))) (expression r nil) (when (= (p) from) (incf (p)))))
+    (setf (limit) end)
+    (suite r column count)
+    (setf (reading-scope r) scope (source-conditional r) conditional)))
+
+(defun lambda-safe-colon (r from colon end)
+  "The colon that ends a header: not that of a lambda in it."
+  (declare (type index from colon end))
+  (loop with start of-type index = from
+        for lambda of-type index = (skip-to r start colon (known "lambda"))
+        while (< lambda colon)
+        do (setf start (1+ colon)
+                 colon (skip-to r (1+ colon) end (known ":"))))
+  colon)
+
+(defun narrow (r i)
+  "`isinstance(name, Type)' at I: within a scope of its own the name has the type."
+  (declare (type source r) (type index i))
+  (when (and (is r i "isinstance") (is r (1+ i) "(") (identifier-at-p r (+ i 2)) (is r (+ i 3) ","))
+    (let ((close (closer r (1+ i))) (limit (limit)) (position (p)) (name (name-at r (+ i 2))))
+      (declare (type index close limit))
+      (when (and (< close limit) (or (= (1+ close) limit) (is r (1+ close) "and")))
+        (setf (p) (+ i 4) (limit) close)
+        (let ((type (annotation r)))
+          (setf (p) position (limit) limit)
+          (when (= (draft-node-op (reading-facts r) type) +op-tuple+)
+            (setf (draft-node-op (reading-facts r) type) +op-union+))
+          (setf (reading-scope r) (open-scope r +block-scope+))
+          (bind r name +variable+ :scope (reading-scope r) :type type))))))
+
+(defun for-header (r)
+  (declare (type source r))
+  (let* ((from (p)) (in (skip-to r from (limit) (known "in"))))
+    (declare (type index from in))
+    (setf (p) in)
+    (when (< in (limit))
+      (advance r)
+      (let ((iterable (expressions r t)))
+        (bind-targets r from in +none+ (element-of r iterable))))))
+
+(defun with-header (r)
+  (declare (type source r))
+  (when (and (is r (p) "(") (= (the index (closer r (p))) (1- (limit)))
+             (let ((close (closer r (p))))
+               (/= close (the index (skip-to r (1+ (p)) close (known "as"))))))
+    (decf (limit))
+    (advance r))
+  (loop while (< (p) (limit))
+        do (let* ((from (p)) (value (or (expression r t) +none+)))
+             (when (is r (p) "as")
+               (advance r)
+               (let* ((start (p)) (end (skip-to r start (limit) (known ","))))
+                 (setf (p) end)
+                 (bind-targets r start end +none+
+                               (if (= value +none+)
+                                   +none+
+                                   (node r +op-call+ (member-node r value (known "__enter__")) +none+ +none+)))))
+             (when (is r (p) ",") (advance r))
+             (when (= (p) from) (incf (p))))))
+
+(defun except-header (r)
+  (declare (type source r))
+  (when (is r (p) "*") (advance r))
+  (when (< (p) (limit))
+    (let ((from (p)) (name (skip-to r (p) (limit) (known "as"))) (type +none+))
+      (declare (type index from name))
+      (when (< (1+ name) (limit))
+        (setf type (annotation r))
+        (when (and (/= type +none+) (= (draft-node-op (reading-facts r) type) +op-tuple+))
+          (setf (draft-node-op (reading-facts r) type) +op-union+))
+        (bind r (name-at r (1+ name)) +variable+ :type type)
+        (setf (p) from (limit) name))
+      (expressions r nil)
+      (setf (p) (limit)))))
+
+(defun case-header (r)
+  "Names that a pattern captures are bound; its classes are no calls."
+  (declare (type source r))
+  (let ((guard (skip-to r (p) (limit) (known "if"))))
+    (declare (type index guard))
+    (loop for i of-type index from (p) below guard
+          do (when (and (identifier-at-p r i) (not (is r i "None" "True" "False" "as" "_"))
+                        (not (is r (1+ i) "(" "." "=")) (not (is r (1- i) ".")))
+               (bind r (name-at r i) +variable+)))
+    (setf (p) guard)
+    (when (< guard (limit)) (advance r) (expression r nil))))
+
+;;; Simple statements
+
+(defun simple-statement (r)
+  (declare (type source r))
+  (let ((i (p)))
+    (declare (type index i))
+    (name-case (if (identifier-at-p r i) (name-at r i) +none+)
+      ("import" (advance r) (import-statement r))
+      ("from" (if (identifier-at-p r (- i 1)) (assignment r) (from-statement r)))
+      ("return"
+       (advance r)
+       (when (and (< (p) (limit)) (not (is r (p) ";")))
+         (let ((value (expressions r (eq (python-mode r) :function))))
+           (when (and (eq (python-mode r) :function) (/= value +none+))
+             (bind r (known "return") +variable+ :value value)))))
+      (("raise" "del" "assert")
+       (advance r)
+       (when (is r i "assert") (narrow-from-here r (p)))
+       (expressions r nil)
+       (loop while (and (< (p) (limit)) (is r (p) "from" ","))
+             do (advance r) (expressions r nil)))
+      (("global" "nonlocal") (elsewhere r (if (is r i "global") 0 nil)))
+      (("pass" "break" "continue") (advance r))
+      ("type" (if (and (identifier-at-p r (1+ i)) (is r (+ i 2) "=" "[")) (type-statement r) (assignment r)))
+      (("print" "exec") (if (is r (1+ i) "(" "." "=") (assignment r) (progn (advance r) (expressions r nil))))
+      (t (assignment r)))))
+
+(defun narrow-from-here (r i)
+  "`assert isinstance(name, Type)'."
+  (declare (type source r) (type index i))
+  (let ((scope (reading-scope r)))
+    (narrow r i)
+    (unless (= scope (reading-scope r))
+      ;; the assertion holds to the end of the function: no scope of its own
+      (let ((facts (reading-facts r)))
+        (setf (opl.source.facts:draft-binding-scope facts (1- (draft-binding-count facts))) (reading-home r)))
+      (setf (reading-scope r) scope))))
+
+(defun elsewhere (r scope)
+  (declare (type source r))
+  (advance r)
+  (let ((outer (or scope
+                   (loop for s of-type node = (opl.source.facts:draft-scope-parent (reading-facts r) (reading-home r))
+                           then (opl.source.facts:draft-scope-parent (reading-facts r) s)
+                         while (/= s +none+)
+                         when (= (opl.source.facts:draft-scope-kind (reading-facts r) s) +function-scope+) do (return s)))))
+    (loop while (and (< (p) (limit)) (identifier-at-p r (p)))
+          do (when (and outer (eq (python-mode r) :function)) (push (cons (name-at r (p)) outer) (python-elsewhere r)))
+             (advance r)
+             (when (is r (p) ",") (advance r)))))
+
+(defun type-statement (r)
+  (declare (type source r))
+  (advance r)
+  (let ((i (p)) (def (define r (name-at r (p)) (known "alias") (p) :from (1- (p)))))
+    (declare (type index i))
+    (advance r)
+    (when (is r (p) "[") (setf (p) (1+ (the index (closer r (p))))))
+    (when (is r (p) "=") (advance r)
+      (setf (draft-def-type (reading-facts r) def) (annotation r)))
+    (end-definition r def (last-line r (max (1+ i) (p))))))
+
+(defun assignment (r)
+  "An expression, an assignment to one target or several, or an annotated name."
+  (declare (type source r))
+  (let ((from (p)) (targets '()) (type +none+) (all (is r (p) "__all__")))
+    (declare (type index from))
+    (expressions r nil)
+    (when (and (is r (p) ":") (< (p) (limit)))
+      (let ((end (p)))
+        (advance r)
+        (setf type (annotation r))
+        (unless (is r (p) "=")
+          (bind-targets r from end type)
+          (return-from assignment))
+        (push (cons from end) targets)))
+    (when (and all (eq (python-mode r) :module)) (exported-names r))
+    (cond
+      ((and (is r (p) "=") (< (p) (limit)))
+       (unless targets (push (cons from (p)) targets))
+       (loop
+         (advance r)
+         (let* ((start (p)) (value (expressions r t)))
+           (cond ((and (is r (p) "=") (< (p) (limit))) (push (cons start (p)) targets))
+                 (t (loop for (start . end) in (reverse targets)
+                          do (bind-value r start end type value))
+                    (return))))))
+      ;; += and its like, and what Python 3 does not know
+      ((< (p) (limit))
+       (loop while (and (< (p) (limit)) (not (is r (p) ";")))
+             do (let ((at (p))) (expressions r nil) (when (= (p) at) (advance r))))))))
+
+(defun bind-value (r start end type value)
+  "Binds the targets in [START, END); a lambda given to a name within a function defines a function."
+  (declare (type source r) (type index start end) (type node type value))
+  (let ((facts (reading-facts r)))
+    (if (and (eq (python-mode r) :function) (= (1+ start) end) (/= value +none+) (identifier-at-p r start)
+             (= (draft-node-op facts value) +op-function+))
+        (let ((def (define r (name-at r start) (known "function") start :flags +local+ :value value
+                     :parent (reading-def r))))
+          (end-definition r def (last-line r (p)))
+          (setf (opl.source.facts:draft-def-body facts def) (draft-node-c facts value)))
+        (bind-targets r start end type value))))
+
+(defun exported-names (r)
+  "The strings that are given to __all__."
+  (declare (type source r))
+  (loop for i of-type index from (p) below (limit)
+        do (when (= (kind-at r i) +string+)
+             (let ((name (intern-text r (text-of r i)))) (add-exported (reading-facts r) name name +none+)))))
+
+;;; Imports
+
+(defun dotted (r from to)
+  "The name that the tokens [FROM, TO) make together."
+  (declare (type source r) (type index from to))
+  (if (= from to)
+      +none+
+      (let ((tokens (reading-tokens r)))
+        (intern-octets (reading-names r) (tokens-octets tokens) (token-start tokens from) (token-end tokens (1- to))))))
+
+(defun chain-end (r i)
+  (declare (type index i))
+  (loop while (and (is r (1+ i) ".") (identifier-at-p r (+ i 2))) do (incf i 2))
+  (1+ i))
+
+(defun imported (r local name module flags line)
+  (declare (type source r))
+  (let ((import (add-import (reading-facts r) local name module (reading-home r)
+                            (if (source-conditional r) (logior flags +conditional+) flags) line)))
+    (unless (= local +none+) (bind r local +imported+ :target import))))
+
+(defun import-statement (r)
+  "import a.b, c as d"
+  (declare (type source r))
+  (loop while (and (< (p) (limit)) (identifier-at-p r (p)))
+        do (let* ((i (p)) (end (chain-end r i)) (module (dotted r i end)))
+             (declare (type index i end))
+             (setf (p) end)
+             (cond ((and (is r end "as") (identifier-at-p r (1+ end)))
+                    (imported r (name-at r (1+ end)) (known "*") module 0 (line-at r i))
+                    (setf (p) (+ end 2)))
+                   (t (imported r (name-at r i) (known "*") (name-at r i) 0 (line-at r i))
+                      ;; the module itself is loaded too, whatever name leads to it
+                      (when (> end (1+ i))
+                        (imported r +none+ (known "*") module opl.source.facts:+side-effect+ (line-at r i)))))
+             (when (is r (p) ",") (advance r)))))
+
+(defun from-statement (r)
+  "from ..a.b import c as d, (e), *"
+  (declare (type source r))
+  (advance r)
+  (let* ((i (p)) (import (skip-to r i (limit) (known "import"))) (module (dotted r i import))
+         (flags (if (is r i "." ".." "...") +relative+ 0)))
+    (declare (type index i import))
+    (setf (p) (min (limit) (1+ import)))
+    (when (is r (p) "\\") (advance r))
+    (loop while (< (p) (limit))
+          do (let ((at (p)))
+               (cond ((is r at "*") (imported r +none+ (known "*") module (logior flags +star+) (line-at r at)) (advance r))
+                     ((not (identifier-at-p r at)) (advance r))
+                     ((and (is r (1+ at) "as") (identifier-at-p r (+ at 2)))
+                      (imported r (name-at r (+ at 2)) (name-at r at) module flags (line-at r at))
+                      (setf (p) (+ at 3)))
+                     (t (imported r (name-at r at) (name-at r at) module flags (line-at r at)) (advance r)))
+               (when (is r (p) ";") (return))))))
+
+;;; Definitions
+
+(defun decorator (r)
+  "The line of a decorator: a site, and what it says of the definition to come."
+  (declare (type source r))
+  (advance r)
+  (let* ((from (p)) (end (limit)) (facts (reading-facts r)))
+    (declare (type index from end))
+    (let* ((chain (chain-end r from)) (last (1- chain)))
+      (declare (type index chain last))
+      (when (identifier-at-p r from)
+        (remember-decorator r (name-at r last) chain end))
+      (let ((value (expression r t)))
+        (when (and (= chain end) value (/= value +none+))
+          (site r (name-at r last) (line-at r last) +decorate+ value))
+        (when (and value (/= value +none+) (< chain end) (= (draft-node-op facts value) +op-call+)
+                   (is r chain "(") (/= (draft-node-c facts value) +none+))
+          nil)))
+    (setf (p) end)))
+
+(defun remember-decorator (r name after end)
+  "NAME is the decorator's last name, AFTER the token after it."
+  (declare (type source r) (type index after end))
+  (let ((flags 0))
+    (declare (type node flags))
+    (name-case name
+      (("property" "cached_property" "getter" "setter" "deleter" "abstractproperty" "hybrid_property")
+       (setf flags +getter+))
+      ("staticmethod" (setf flags +static+))
+      (("classmethod" "validator" "root_validator") (push (cons (known "classmethod") name) (source-marks r)))
+      (("abstractmethod" "abstractclassmethod" "abstractstaticmethod") (setf flags +abstract+))
+      ("overload" (setf flags +declaration+))
+      (("contextmanager" "asynccontextmanager") (push (cons (known "contextmanager") name) (source-marks r)))
+      (("fixture" "yield_fixture")
+       (let ((given (loop for i of-type index from after below end
+                          when (and (is r i "name") (is r (1+ i) "=") (= (kind-at r (+ i 2)) +string+))
+                            do (return (intern-text r (text-of r (+ i 2)))))))
+         (push (cons (known "fixture") (or given +none+)) (source-marks r))))
+      (t nil))
+    (setf (source-flags r) (logior flags (source-flags r)))))
+
+(defun take-decorations (r def)
+  "Hands the decorators' marks to DEF, and forgets them."
+  (declare (type source r))
+  (loop for (key . value) in (source-marks r) do (mark r key value def))
+  (setf (source-marks r) '() (source-flags r) 0))
+
+(defmacro preserving ((r &rest slots) &body body)
+  (let ((vars (loop for nil in slots collect (gensym))))
+    `(let ,(loop for var in vars for slot in slots collect `(,var (,slot ,r)))
+       (multiple-value-prog1 (progn ,@body)
+         (setf ,@(loop for var in vars for slot in slots append `((,slot ,r) ,var)))))))
+
+(defun function-definition (r first count)
+  "The function whose `def' is in hand; FIRST is the statement's first token."
+  (declare (type source r) (type index first count))
+  (advance r)
+  (let* ((i (p)) (name (name-at r i)) (method (eq (python-mode r) :class)) (flags (source-flags r))
+         (column (column r first)) (facts (reading-facts r)) (class (reading-owner r)))
+    (declare (type index i column) (type node flags name class))
+    (unless (identifier-at-p r i) (setf (p) (limit)) (return-from function-definition))
+    (let* ((def (define r name
+                  (cond ((not method) (known "function"))
+                        ((= name (known "__init__")) (known "constructor"))
+                        ((logtest flags +getter+) (known "accessor"))
+                        (t (known "method")))
+                  i :from first :parent (reading-def r)
+                    :flags (logior flags (visibility-flags r name)
+                                   (if (eq (python-mode r) :function) +local+ 0))))
+           (class-method (or (assoc (known "classmethod") (source-marks r)) (= name (known "__new__"))
+                             (= name (known "__init_subclass__")) (= name (known "__class_getitem__"))))
+           (receiver (and method (not (and (logtest flags +static+))) +receiver+))
+           (scope (open-scope r +function-scope+ def))
+           (body-of-class (reading-home r)) (receiver-name +none+))
+      (take-decorations r def)
+      (incf (p))
+      (when (is r (p) "[") (type-parameters r scope))
+      (when (is r (p) "(") (setf receiver-name (parameter-list r scope receiver)))
+      (unless (= receiver-name +none+) (receiver-type r class-method body-of-class))
+      (when (is r (p) "->")
+        (advance r)
+        (setf (draft-def-type facts def) (annotation r)))
+      (setf (draft-def-to facts def) (signature-end r (opl.source.facts:draft-def-from facts def) (p)))
+      (test-of-function r def name method class)
+      (preserving (r python-receiver python-class python-class-body python-mode python-elsewhere source-conditional)
+        (when method
+          (setf (python-receiver r) receiver-name (python-class r) class (python-class-body r) body-of-class))
+        (setf (python-mode r) :function (python-elsewhere r) '())
+        (with-definition (r def scope) (suite r column count)))
+      (end-definition r def (last-line r (p)))
+      (end-test r def))))
+
+(defun visibility-flags (r name)
+  (if (name-begins-p r name 95)
+      +private+
+      (if (eq (python-mode r) :module) +exported+ 0)))
+
+(defun receiver-type (r class-method scope)
+  "The parameter just bound first stands for the instance of the class whose body is SCOPE, or for the class."
+  (declare (type source r))
+  (let* ((facts (reading-facts r)) (self (node r +op-self+ scope))
+         (type (if class-method (node r +op-typeof+ self) self)))
+    (loop for b of-type fixnum from (1- (draft-binding-count facts)) downto 0
+          when (= (draft-binding-kind facts b) +receiver+)
+            do (when (= (draft-binding-type facts b) +none+) (setf (draft-binding-type facts b) type))
+               (return))))
+
+(defun parameter-list (r scope receiver)
+  (declare (type source r))
+  (let* ((close (closer r (p))) (limit (limit)))
+    (declare (type index close limit))
+    (advance r)
+    (setf (limit) close)
+    (prog1 (parameters r scope receiver)
+      (setf (limit) limit (p) (min close limit))
+      (when (< (p) limit) (advance r)))))
+
+(defun type-parameters (r scope)
+  "[T: Bound, *Ts, **P]"
+  (declare (type source r))
+  (let ((close (closer r (p))) (limit (limit)))
+    (declare (type index close limit))
+    (advance r)
+    (setf (limit) close)
+    (loop while (< (p) close)
+          do (let ((i (p)) (type +none+))
+               (advance r)
+               (when (identifier-at-p r i)
+                 (when (is r (p) ":") (advance r) (setf type (annotation r)))
+                 (when (is r (p) "=") (advance r) (annotation r))
+                 (bind r (name-at r i) +type-parameter+ :scope scope :type type))))
+    (setf (limit) limit (p) (min close limit))
+    (when (< (p) limit) (advance r))))
+
+(defun class-definition (r first count)
+  (declare (type source r) (type index first count))
+  (advance r)
+  (let* ((i (p)) (name (name-at r i)) (column (column r first)) (facts (reading-facts r)))
+    (declare (type index i column))
+    (unless (identifier-at-p r i) (setf (p) (limit)) (return-from class-definition))
+    (let* ((def (define r name (known "class") i :from first :parent (reading-def r)
+                  :flags (logior (visibility-flags r name) (if (eq (python-mode r) :function) +local+ 0))))
+           (scope (open-scope r +class-scope+ def)) (case-class nil))
+      (take-decorations r def)
+      (incf (p))
+      (when (is r (p) "[") (type-parameters r scope))
+      (when (is r (p) "(")
+        (do-arguments r (lambda (keyword value)
+                          (unless (or keyword (= value +none+))
+                            (when (test-case-p r value) (setf case-class t))
+                            (add-heritage facts def +extends+ value)))))
+      (setf (draft-def-to facts def) (signature-end r (opl.source.facts:draft-def-from facts def) (p)))
+      (preserving (r python-receiver python-class python-class-body python-mode python-elsewhere source-conditional reading-test)
+        (let ((test (and (or case-class
+                             (and (source-test-file r) (name-starts-p r name "Test")))
+                         (mark-test r name (line-at r i)))))
+          (when test (setf (reading-test r) test) (flag r def +test+))
+          (setf (python-mode r) :class (python-elsewhere r) '())
+          (with-definition (r def scope :owner def) (suite r column count))
+          (end-definition r def (last-line r (p)))
+          (when test (setf (draft-test-end facts test) (last-line r (p)))))))))
+
+(defun do-arguments (r function)
+  "Calls FUNCTION with the keyword, or nil, and the node of each argument in the parenthesis in hand."
+  (declare (type source r) (type function function))
+  (let* ((close (closer r (p))) (limit (limit)))
+    (declare (type index close limit))
+    (advance r)
+    (setf (limit) close)
+    (loop while (< (p) close)
+          do (let* ((from (p)) (keyword (and (identifier-at-p r from) (is r (1+ from) "=") (name-at r from))))
+               (when keyword (advance r) (advance r))
+               (funcall function keyword (or (expression r t) +none+))
+               (when (or (= (p) from) (is r (p) ",")) (advance r))))
+    (setf (limit) limit (p) (min close limit))
+    (when (< (p) limit) (advance r))))
+
+;;; Tests
+
+(defun name-starts-p (r name prefix)
+  (let ((text (opl.source.names:name-string (reading-names r) name)))
+    (and (>= (length text) (length prefix)) (string= prefix text :end2 (length prefix)))))
+
+(defun test-case-p (r node)
+  "Whether the base class NODE is called …TestCase."
+  (let ((name (opl.source.names:name-string
+               (reading-names r)
+               (let ((op (draft-node-op (reading-facts r) node)))
+                 (cond ((= op opl.source.facts:+op-name+) (draft-node-a (reading-facts r) node))
+                       ((= op opl.source.facts:+op-member+) (draft-node-b (reading-facts r) node))
+                       (t +none+))))))
+    (and (>= (length name) 8) (string= "TestCase" name :start2 (- (length name) 8)))))
+
+(defun test-of-function (r def name method class)
+  "Marks DEF as a test when pytest or unittest would run it."
+  (declare (type source r))
+  (when (and (not (eq (python-mode r) :function)) (name-starts-p r name "test")
+             (if method
+                 (and (/= (reading-test r) +none+)
+                      (logtest +test+ (the node (opl.source.facts:draft-def-flags (reading-facts r) class))))
+                 (source-test-file r)))
+    (flag r def +test+)
+    (mark-test r name (line-at r (p)))))
+
+(defun end-test (r def)
+  (declare (type source r))
+  (let ((facts (reading-facts r)))
+    (when (logtest +test+ (the node (opl.source.facts:draft-def-flags facts def)))
+      (loop for test of-type fixnum from (1- (opl.source.facts:draft-test-count facts)) downto 0
+            when (= (opl.source.facts:draft-test-name facts test) (opl.source.facts:draft-def-name facts def))
+              do (setf (draft-test-end facts test) (opl.source.facts:draft-def-end facts def)
+                       (opl.source.facts:draft-test-line facts test) (opl.source.facts:draft-def-line facts def))
+                 (return)))))
+
+(define-extractor :python (tokens facts names path) (:ctags-kinds ())
+  (opl.source.facts:add-scope facts +none+ +module-scope+ +none+)
+  (let ((r (make-source :tokens tokens :facts facts :names names :path path
+                        :limit (opl.source.tokens:tokens-count tokens))))
+    (setf (source-test-file r) (python-test-file-p (path-name-of r)))
+    (block-of r 0)))
