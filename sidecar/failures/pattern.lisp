@@ -24,7 +24,7 @@
 
 (deftype line () '(simple-array character (*)))
 
-(declaim (optimize (speed 2) (safety 1)))
+(declaim (optimize (speed 1) (safety 1)))
 
 (defmacro in-line ((line) &body body)
   `(locally (declare (optimize (speed 3) (safety 0)) (type (simple-array character (*)) ,line)
@@ -85,14 +85,14 @@
                           (let ((,c (schar line ,furthest))) ,(funcall (class-member class) c)))
                do (incf ,furthest)))
        (loop for ,q of-type fixnum from ,furthest downto (+ ,position ,least)
-             do ,(funcall next q)))))
+             do (let ((,q ,q)) (declare (ignorable ,q)) ,(funcall next q))))))
 
 (defun expand-any (least greedy position next)
   "Any characters, fewest (or most) first."
   (let ((q (gensym "Q")))
     (if greedy
-        `(loop for ,q of-type fixnum from end downto (+ ,position ,least) do ,(funcall next q))
-        `(loop for ,q of-type fixnum from (+ ,position ,least) to end do ,(funcall next q)))))
+        `(loop for ,q of-type fixnum from end downto (+ ,position ,least) do (let ((,q ,q)) (declare (ignorable ,q)) ,(funcall next q)))
+        `(loop for ,q of-type fixnum from (+ ,position ,least) to end do (let ((,q ,q)) (declare (ignorable ,q)) ,(funcall next q))))))
 
 (defun trimmed-end-form ()
   `(in-line (line)
@@ -111,20 +111,20 @@
         ((stringp element)
          (let ((q (gensym "Q")))
            `(let ((,q (literal-at line ,position end ,(coerce element '(simple-array character (*))))))
-              (when ,q (let ((,q ,q)) (declare (fixnum ,q)) ,(funcall next q))))))
+              (when ,q (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q))))))
         ((is "BLANK")
          (let ((q (gensym "Q")))
            `(when (and (< ,position end) (blankp (schar line ,position)))
-              (let ((,q (1+ ,position))) (declare (fixnum ,q)) ,(funcall next q)))))
+              (let ((,q (1+ ,position))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))))
         ((operator-p element "LETTER")
          (let ((q (gensym "Q")))
            `(when (and (< ,position end) (alpha-char-p (schar line ,position)))
-              (let ((,q (1+ ,position))) (declare (fixnum ,q)) ,(funcall next q)))))
+              (let ((,q (1+ ,position))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))))
         ((operator-p element "DRIVE")
          (let ((q (gensym "Q")))
            `(when (and (< (+ ,position 2) end) (alpha-char-p (schar line ,position)) (char= #\: (schar line (1+ ,position)))
                        (find (schar line (+ ,position 2)) "/\\"))
-              (let ((,q (+ ,position 2))) (declare (fixnum ,q)) ,(funcall next q)))))
+              (let ((,q (+ ,position 2))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))))
         ((operator-p element "PATH")
          (expand-sequence '((? (or "file:///" "file://" "webpack:///" "webpack-internal:///" "vite-node:" "http://localhost:9876" "http://localhost" "(rsc)"))
                             (? drive) path-run)
@@ -134,7 +134,7 @@
         ((operator-p element "LONGEST") (expand-any 0 t position next))
         ((operator-p element "REST")
          (let ((q (gensym "Q")))
-           `(let ((,q (max ,position ,(trimmed-end-form)))) (declare (fixnum ,q)) ,(funcall next q))))
+           `(let ((,q (max ,position ,(trimmed-end-form)))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q))))
         ((operator-p element "END")
          `(when (>= ,position ,(trimmed-end-form)) ,(funcall next 'end)))
         ((is "SEQ") (expand-sequence (rest element) position next))
@@ -153,7 +153,7 @@
 (defun expand-alternatives (alternatives position next)
   "The continuation is made a local function, so that it is expanded once."
   (let ((go-on (gensym "GO-ON")) (q (gensym "Q")))
-    `(flet ((,go-on (,q) (declare (fixnum ,q)) ,(funcall next q)))
+    `(flet ((,go-on (,q) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))
        (declare (dynamic-extent (function ,go-on)))
        ,@(loop for alternative in alternatives
                collect (expand-element (if (and (consp alternative) (operator-p (first alternative) "SEQ")) alternative `(seq ,alternative))
@@ -213,7 +213,10 @@ Returns BODY's value, nil when there is no match. A capture that took no part is
         ((operator-p (first element) "OR")
          (let ((all (mapcar (lambda (alternative) (element-needles alternative)) (rest element))))
            (and (every #'identity all) (reduce #'append all))))
-        ((member (first element) '("?" "OF" "NOT-OF") :test #'operator-p) nil)
+        ((operator-p (first element) "OF")
+         ;; a run holds at least one of its characters
+         (and (= 1 (length (second element))) (list (second element))))
+        ((member (first element) '("?" "NOT-OF") :test #'operator-p) nil)
         (t (sequence-needles (rest element)))))
 
 (defun sequence-needles (elements)

@@ -1,7 +1,7 @@
 (defpackage #:opl.failures.table
   (:use #:cl #:opl.failures.report)
   (:import-from #:opl.failures.pattern #:line #:matching #:pattern-needles)
-  (:export #:define-runner #:sign #:on #:within #:finish #:also
+  (:export #:define-runner #:define-rules #:include #:line #:sign #:on #:within #:finish #:also
            ;; verbs of a table's rules
            #:begin-failure #:add-line #:end-failure #:note-failure #:find-failure #:drop-failure #:pending
            #:tally #:total #:count-of #:enter #:mode #:flag #:flagged #:stash #:stashed #:reject #:leave #:suffixp #:prefixp #:trim #:joined
@@ -171,12 +171,18 @@ when it has no lines yet, and left alone when it has."
     (or (pattern-needles pattern)
         (error "The pattern ~S has no literal by which its lines can be found." pattern))))
 
+(defmacro define-rules (name &body rules)
+  "Names RULES, which several tables may have as (include NAME)."
+  `(eval-when (:compile-toplevel :load-toplevel :execute) (setf (get ',name 'rules) ',rules)))
+
 (defun seen () (setf (reading-idle *reading*) 0) t)
 
 (defmacro define-runner (name (&rest options) &body clauses)
   "Defines the table of the runner NAME. OPTIONS: :kind (:tests, :build or :compiler), :contains (names whose output it repeats),
 :innermost (:first or :last frame of a stack), :frames (languages of its stacks)."
-  (let ((signs (remove-if-not (lambda (c) (clause-p c "SIGN")) clauses))
+  (let* ((clauses (loop for clause in clauses
+                        append (if (clause-p clause "INCLUDE") (get (second clause) 'rules) (list clause))))
+         (signs (remove-if-not (lambda (c) (clause-p c "SIGN")) clauses))
         (rules (remove-if-not (lambda (c) (or (clause-p c "ON") (clause-p c "WITHIN"))) clauses))
         (finish (rest (find-if (lambda (c) (clause-p c "FINISH")) clauses))))
     (assert (= (length clauses) (+ (length signs) (length rules) (if finish 1 0))) () "Unknown clause in the table of ~A." name)
@@ -185,7 +191,7 @@ when it has no lines yet, and left alone when it has."
        :name ,name :options ',options
        :sign-needles ',(loop for (nil nil . pattern) in signs append (needles-of pattern))
        :sign (lambda (line end)
-               (declare (type line line) (fixnum end))
+               (declare (type line line) (fixnum end) (ignorable line end))
                (or ,@(loop for (nil weight . pattern) in signs
                            collect `(matching (line end) ,pattern ,weight))
                    0))

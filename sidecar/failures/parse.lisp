@@ -1,0 +1,187 @@
+(defpackage #:opl.failures.parse
+  (:use #:cl #:opl.failures.report)
+  (:import-from #:opl.failures.lines #:make-needles #:scan-lines #:clean-line)
+  (:import-from #:opl.failures.table #:all-runners #:find-runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-options #:runner-rules
+                #:make-reading #:reading-runner #:reading-failures #:reading-counts #:reading-flags #:deliver #:close-reading #:attentive-p)
+  (:import-from #:opl.failures.digest #:digest)
+  (:import-from #:opl.failures.formats #:parse-format)
+  (:export #:parse-log #:survey))
+(in-package #:opl.failures.parse)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+;;; A log is read twice: for the signs that tell which runners speak in it, then with those runners' tables.
+
+(defconstant +certain+ 10 "The weight of signs that makes a runner.")
+(defconstant +signs-enough+ 200 "Lines with signs of one runner after which no more are asked for.")
+(defconstant +tail-lines+ 40 "Lines of a log's end that are kept for an answer that has nothing better to say.")
+
+(defvar *sign-needles* nil "The automaton of all signs and the runners it was made for.")
+
+(defun sign-needles (runners)
+  (unless (and *sign-needles* (equal (car *sign-needles*) runners))
+    (setf *sign-needles*
+          (cons runners
+                (make-needles (loop for runner in runners
+                                    for bit from 0
+                                    append (loop for needle in (runner-sign-needles runner) collect (cons needle (ash 1 bit))))))))
+  (cdr *sign-needles*))
+
+(defun survey (path)
+  "The runners whose signs the log at PATH holds, as a list of (name . weight), heaviest first."
+  (let* ((runners (remove-if-not #'runner-sign-needles (all-runners)))
+         (table (coerce runners 'simple-vector))
+         (weights (make-array (length table) :initial-element 0))
+         (seen (make-array (length table) :initial-element 0)))
+    (scan-lines path (sign-needles runners)
+                (lambda (buffer start end mask)
+                  (let ((line nil))
+                    (loop until (zerop mask)
+                          for bit = (1- (integer-length mask))
+                          do (setf mask (logxor mask (ash 1 bit)))
+                             (when (< (svref seen bit) +signs-enough+)
+                               (incf (svref seen bit))
+                               (let ((line (or line (setf line (clean-line buffer start end)))))
+                                 (incf (svref weights bit) (funcall (runner-sign (svref table bit)) line (length line)))))))))
+    (sort (loop for runner across table
+                for weight across weights
+                when (plusp weight) collect (cons (runner-name runner) weight))
+          #'> :key #'cdr)))
+
+(defun read-with (path runners)
+  "The readings of the log at PATH by the tables of RUNNERS."
+  (let* ((readings (mapcar (lambda (runner) (make-reading :runner runner)) runners))
+         (needles (make-needles (loop for runner in runners
+                                      for bit from 0
+                                      append (loop for needle in (runner-needles runner) collect (cons needle (ash 1 bit)))))))
+    (scan-lines path needles
+                (lambda (buffer start end mask)
+                  (let ((line (clean-line buffer start end)))
+                    (loop for reading in readings
+                          for bit from 0
+                          do (when (or (logbitp bit mask) (attentive-p reading))
+                               (deliver reading line)))))
+                (lambda () (some #'attentive-p readings)))
+    (mapc #'close-reading readings)
+    (dolist (reading readings readings)
+      (setf (reading-failures reading)
+            (mapcar (lambda (draft) (digest draft (runner-options (reading-runner reading)))) (reading-failures reading))))))
+
+(defun log-tail (path)
+  "The last lines of the log at PATH, cleaned."
+  (with-open-file (in path :element-type '(unsigned-byte 8))
+    (let* ((length (file-length in)) (from (max 0 (- length 16384)))
+           (octets (make-array (- length from) :element-type '(unsigned-byte 8))))
+      (file-position in from)
+      (let ((end (read-sequence octets in)) (lines '()))
+        (loop with start = 0
+              while (< start end)
+              do (let ((stop (or (position-if (lambda (octet) (or (= octet 10) (= octet 13))) octets :start start :end end) end)))
+                   (let ((line (clean-line octets start stop)))
+                     (when (string/= "" (string-trim " " line)) (push line lines)))
+                   (setf start (1+ stop))))
+        (format nil "~{~A~^~%~}" (reverse (subseq lines 0 (min +tail-lines+ (length lines)))))))))
+
+;;; verdicts
+
+(defun kind-of-reading (reading) (getf (runner-options (reading-runner reading)) :kind :tests))
+
+(defun count-in (reading key) (getf (reading-counts reading) key))
+
+(defun telling-p (reading)
+  (or (reading-failures reading) (count-in reading :passed) (count-in reading :failed)
+      (intersection '(:passed :ok :none-ran :timeout :failed) (reading-flags reading))))
+
+(defun swallowed-p (reading readings)
+  "True when another reading's runner repeats the output of this one's."
+  (let ((name (runner-name (reading-runner reading))))
+    (some (lambda (other)
+            (and (not (eq other reading)) (telling-p other)
+                 (or (member name (getf (runner-options (reading-runner other)) :contains) :test #'string=)
+                     (and (eq (kind-of-reading reading) :compiler) (not (eq (kind-of-reading other) :compiler))
+                          (or (reading-failures other) (null (reading-failures reading)))))))
+          readings)))
+
+(defun verdict-of (readings failures passed failed)
+  (let* ((flags (reduce #'union (mapcar #'reading-flags readings) :initial-value '()))
+         (compiles (count "compile" failures :key #'failure-category :test #'equal))
+         (suites (count-if #'failure-suite failures))
+         (ran (plusp (or passed 0))))
+    (cond ((member :timeout flags) "timeout")
+          ((member :timed-out flags) "timeout")
+          (failures
+           (let ((tests (- (length failures) suites)))
+             (cond ((and (plusp compiles) (= compiles (length failures)) (not (and ran (plusp (or failed 0))))) "compile-error")
+                   ((and (plusp compiles) (zerop tests) (not ran)) "compile-error")
+                   ((plusp tests) "failed")
+                   (ran "failed")
+                   ((every (lambda (failure) (equal "setup" (failure-category failure))) failures) "setup-error")
+                   (t "failed"))))
+          ((plusp (or failed 0)) "failed")
+          ((and (member :failed flags)) "failed")
+          ((or ran (member :passed flags)) "passed")
+          ((or (member :none-ran flags) (eql passed 0)) "no-tests-ran")
+          ((member :ok flags) "no-tests-ran")
+          (t "unparsed"))))
+
+(defun sum-of (readings key)
+  (let ((numbers (loop for reading in readings for n = (count-in reading key) when n collect n)))
+    (and numbers (reduce #'+ numbers))))
+
+(defun rank (reading weights)
+  "How much a reading has to say: failures before counts, tests before compilers, then the weight of its signs."
+  (+ (if (reading-failures reading) 4000 0)
+     (if (or (count-in reading :passed) (count-in reading :failed)) 2000 0)
+     (if (eq (kind-of-reading reading) :tests) 1000 0)
+     (min 900 (or (cdr (assoc (runner-name (reading-runner reading)) weights :test #'string=)) 0))))
+
+(defun with-exit-code (verdict exit-code failures)
+  "A run that ended with a failure's code did not pass, whatever was read."
+  (if (and exit-code (not (eql exit-code 0)) (null failures) (member verdict '("passed") :test #'string=)) "unparsed" verdict))
+
+(defun as-report (path readings weights exit-code)
+  (let* ((telling (remove-if-not #'telling-p readings))
+         (kept (or (remove-if (lambda (reading) (swallowed-p reading telling)) telling) telling))
+         (ranked (stable-sort (copy-list kept) #'> :key (lambda (reading) (rank reading weights))))
+         (first (first ranked))
+         ;; several runners in one log: those that counted tests are added up
+         (counted (remove-if-not (lambda (reading) (and (eq (kind-of-reading reading) (if first (kind-of-reading first) :tests)))) ranked))
+         (failures (loop for reading in counted append (reading-failures reading)))
+         (passed (sum-of counted :passed)) (failed (sum-of counted :failed)) (skipped (sum-of counted :skipped))
+         (verdict (if first (verdict-of counted failures passed failed) "unparsed"))
+         (verdict (with-exit-code verdict exit-code failures))
+         (runner (if first (runner-name (reading-runner first)) (car (first weights)))))
+    (make-report :runner runner :verdict verdict :passed passed :failed failed :skipped skipped
+                 :failures failures
+                 :tail (and (string= verdict "unparsed") (log-tail path))
+                 :runners (if ranked (mapcar (lambda (reading) (runner-name (reading-runner reading))) ranked) (and runner (list runner))))))
+
+(defun bare-report (path weights)
+  "What a log says in which no runner got to speak."
+  (let* ((reading (first (read-with path (list (find-runner "none")))))
+         (failures (reading-failures reading))
+         (verdict (cond ((null failures) "unparsed")
+                        ((every (lambda (failure) (equal "compile" (failure-category failure))) failures) "compile-error")
+                        (t "setup-error"))))
+    (let ((runner (car (first weights))))
+      (make-report :runner (or runner "none") :verdict verdict :failures failures :runners (and runner (list runner))
+                   :tail (and (string= verdict "unparsed") (log-tail path))))))
+
+(defun chosen-runners (weights)
+  (loop for (name . weight) in weights
+        when (>= weight +certain+) collect (find-runner name)))
+
+(defun parse-log (path &key runner exit-code)
+  "The report of the captured log, or machine-readable report, at PATH. RUNNER: the name of the runner that is known to have written
+it, else it is recognised. EXIT-CODE: the command's, where known: other than 0, the verdict is never \"passed\".
+Signals FILE-ERROR when PATH cannot be read and SIMPLE-ERROR when RUNNER is no runner's name."
+  (when (and runner (null (find-runner runner)))
+    (error "No runner is called ~S; known are ~{~A~^, ~}." runner (mapcar #'runner-name (all-runners))))
+  (or (parse-format path exit-code)
+      (let* ((weights (if runner (list (cons (runner-name (find-runner runner)) +certain+)) (survey path)))
+             (chosen (chosen-runners weights))
+             (report (and chosen (as-report path (read-with path chosen) (remove +certain+ weights :key #'cdr :test #'>) exit-code))))
+        (if (and report (not (and (string= "unparsed" (report-verdict report)) (null (report-failures report)))))
+            report
+            (let ((bare (bare-report path weights)))
+              (if (or (report-failures bare) (null report)) bare report))))))

@@ -1,0 +1,36 @@
+(defpackage #:opl.failures.runners.bare
+  (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:import-from #:opl.failures.pattern #:matching))
+(in-package #:opl.failures.runners.bare)
+
+;;; What is wrong when no runner got to speak: modules, tools and scripts that are missing, uncaught exceptions, dead services.
+;;; Read only when no table found anything.
+
+(defun setup (message &rest more) (apply #'begin-failure :suite t :category "setup" :message message more))
+
+(define-runner "none" (:kind :none :frames (:js :python :ruby :php :java :perl) :innermost :first :message :plain)
+  (on ((? text " ") (? "Error: ") "Cannot find " (kind (or "module" "package")) " " (what rest))
+    (if (or (reading-open *reading*) (search "[eslint]" line)) reject (setup (trim line))))
+  (on ((? "Error ") "[ERR_MODULE_NOT_FOUND]: " (what rest)) (setup (trim line)))
+  (on ("Traceback (most recent call last):") (begin-failure :suite t) (stash :trace (reading-open *reading*)) (enter :traceback))
+  (within (:traceback) ((kind (not-of " :")) ": " (message rest))
+    (setf (failure-message (pending)) line) (end-failure) (enter nil))
+  (within (:traceback) (blank rest) reject)
+  (on ((? text ": ") (tool (not-of " :")) ": command not found") (setup (trim line)) (end-failure))
+  (on (text ": not found" end) (if (or (search "sh: " line) (search "/bin/" line)) (progn (setup (trim line)) (end-failure)) reject))
+  (on ((or "npm ERR! " "npm error ") (? "Error: ") (what (or "Missing script" "missing script")) rest) (setup line) (end-failure))
+  (on ("error Command \"" rest) (setup line) (end-failure))
+  (on ("ERR_PNPM_" rest) (setup line) (end-failure))
+  (on ("error: Script not found " rest) (setup line) (end-failure))
+  (on (text (or "ECONNREFUSED" "connection refused" "Connection refused" "EADDRINUSE" "address already in use" "could not connect to server" "Can't connect to")) (setup (trim line)) (end-failure))
+  (on (text (or "JavaScript heap out of memory" "OutOfMemoryError" "MemoryError" "Cannot allocate memory" "Out of memory:")) (begin-failure :suite t :category "crash" :message (trim line)) (end-failure))
+  (on (text (or "Segmentation fault" "Aborted (core dumped)" "Bus error" "Illegal instruction" "Killed")) (begin-failure :suite t :category "crash" :message (trim line)) (end-failure))
+  (on ((path path (or ".js" ".ts" ".mjs" ".cjs")) ":" (at integer) end) (stash :at (list path at)) (enter :syntax))
+  (within (:syntax) ("SyntaxError: " (message rest)) (begin-failure :suite t :category "compile" :path (first (stashed :at)) :line (second (stashed :at)) :message line) (end-failure) (enter nil))
+  (on ("make: *** No rule to make target " rest) (setup line) (end-failure))
+  (on ("Could not find a version that satisfies" rest) (setup line) (end-failure))
+  (on ("Could not locate Gemfile") (setup line) (end-failure))
+  (on ("Could not find gem " rest) (setup line) (end-failure))
+  (on (text "LoadError") (setup (trim line)) (end-failure))
+  (within (t) ("}" end) (end-failure))
+  (within (t) ("Node.js v" rest) (end-failure)))
