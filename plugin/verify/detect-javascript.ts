@@ -144,7 +144,7 @@ export function planOfScript(
 }
 
 type ScriptCommands = Pick<Plan, 'runner' | 'argv' | 'certainty' | 'notes'> &
-  Partial<Pick<Plan, 'extend' | 'named' | 'direct' | 'directEnv' | 'env'>>;
+  Partial<Pick<Plan, 'extend' | 'openEnded' | 'named' | 'direct' | 'directEnv' | 'env'>>;
 
 function scriptCommands(
   resolved: NonNullable<ReturnType<typeof resolveScript>>,
@@ -171,6 +171,7 @@ function scriptCommands(
     return {
       ...base,
       argv,
+      ...(direct ? { openEnded: argv } : {}),
       env: direct ? found.env : {},
       ...(found.positionals.length > 0 ? { named: true } : { extend: argv }),
       certainty: 'likely',
@@ -184,6 +185,7 @@ function scriptCommands(
     ...base,
     argv,
     ...(extend ? { extend: [...extend, ...missing] } : {}),
+    ...(extend && resolved.alone ? { openEnded: [...extend, ...missing] } : {}),
     ...(found.positionals.length > 0 ? { named: true } : {}),
     notes,
   };
@@ -255,6 +257,7 @@ function plain(
     argv,
     env: {},
     extend: argv,
+    openEnded: argv,
     direct: argv,
     certainty,
     reason,

@@ -131,6 +131,7 @@ export function detectPython(folder: Folder, at: string, windows: boolean): read
     argv: words,
     env: {},
     extend: words,
+    openEnded: words,
     certainty,
     reason: `${reason}; ${interpreter.why}`,
     notes: [],

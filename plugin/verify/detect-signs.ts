@@ -64,11 +64,13 @@ function planOfSign(sign: Sign, mark: string, folder: Folder, at: string, window
       ? sign.program
       : [windows ? wrapper.replaceAll('/', '\\') : wrapper.includes('/') ? wrapper : `./${wrapper}`];
   const words = [...program, ...sign.argv];
+  const argv = [...words, ...(sign.everything ?? runnerNamed(sign.runner)?.everything ?? [])];
   return {
     runner: sign.runner,
     ecosystem: sign.ecosystem,
     cwd: at,
-    argv: [...words, ...(sign.everything ?? runnerNamed(sign.runner)?.everything ?? [])],
+    argv,
+    openEnded: argv,
     env: {},
     extend: words,
     ...(sign.everything && sign.everything.length > 0 ? { named: true, direct: words } : {}),

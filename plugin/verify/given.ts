@@ -89,6 +89,7 @@ function simplePlan(folder: Folder, command: SimpleCommand, cwd: string, notes: 
       runner: found.runner.name,
       argv,
       extend: argv,
+      openEnded: argv,
       ...(found.positionals.length > 0 ? { named: true, direct: words } : {}),
       notes: [...notes, ...(once.removed.length > 0 ? [`runs once: ${once.removed.join(' ')} left out`] : [])],
     };
@@ -117,7 +118,14 @@ function scriptCall(folder: Folder, command: SimpleCommand, cwd: string): Plan |
       ? plan
       : { ...plan, argv: plan.extend && plan.argv.length > command.argv.length ? plan.argv : command.argv };
   const given = [...command.argv, ...plan.argv.slice(manager.script(name).length).filter((word) => word !== '--')];
-  return { ...plan, argv: given, extend: given, named: extra.some((word) => !word.startsWith('-')) };
+  const passed = given.includes('--') || manager.dashes.length === 0 ? given : [...given, ...manager.dashes];
+  return {
+    ...plan,
+    argv: given,
+    extend: passed,
+    openEnded: passed,
+    named: extra.some((word) => !word.startsWith('-')),
+  };
 }
 
 function composerCall(folder: Folder, command: SimpleCommand, cwd: string, name: string): Plan | undefined {
@@ -134,7 +142,7 @@ function composerCall(folder: Folder, command: SimpleCommand, cwd: string, name:
     cwd,
     argv: command.argv,
     env: {},
-    ...(found ? { extend: [...command.argv, '--'] } : {}),
+    ...(found ? { extend: [...command.argv, '--'], openEnded: [...command.argv, '--'] } : {}),
     ...(found && found.positionals.length > 0 ? { named: true, direct: [...found.head, ...found.options] } : {}),
     certainty: 'exact',
     reason: `scripts.${name} of composer.json`,

@@ -33,6 +33,8 @@ export interface Plan {
   /** The full suite as the shell reads it, for a given command that needs a shell. */
   readonly shell?: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The full suite as words that options may stand behind; absent where they would reach another program. */
+  readonly openEnded?: readonly string[];
   /** Runner arguments may be appended to this; absent where they would reach another program. */
   readonly extend?: readonly string[];
   /** `extend` already names files, so that a file appended to it would add to them, not select. */

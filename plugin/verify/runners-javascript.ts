@@ -166,7 +166,10 @@ const tap: Runner = {
   select: ({ files }) => files,
 };
 
-/** Reporters go through NODE_OPTIONS in a script, since options after a file are arguments of that file. */
+/**
+ * No report is asked for: options after a file are arguments of that file, NODE_OPTIONS reaches the test's own processes too, and the
+ * text (TAP before node 23, then spec) names every test with its place.
+ */
 const nodeTest: Runner = {
   name: 'node-test',
   ecosystem: 'javascript',
@@ -195,16 +198,6 @@ const nodeTest: Runner = {
       : []),
     ...files,
   ],
-  report: (into, argv) => {
-    const file = join(into, 'node-test.xml');
-    if (has(argv, '--test-reporter') || /\s/.test(into)) return undefined;
-    return {
-      env: {
-        NODE_OPTIONS: `--test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=${file}`,
-      },
-      files: [file],
-    };
-  },
 };
 
 const deno: Runner = {

@@ -1,0 +1,42 @@
+// The state of a tree as one name: the same content has the same name, whatever branch or commit it is on.
+
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { capture } from './run-capture.ts';
+
+export interface TreeState {
+  /** git's name of the whole working tree, untracked files included; undefined outside git. */
+  readonly now: string | undefined;
+  /** git's name of HEAD's tree: the state without what is not committed. */
+  readonly before: string | undefined;
+}
+
+/**
+ * Both names. The working tree is written as git objects into a folder of its own, removed at once, with a copy of the index: nothing
+ * of the repository changes, and only files that differ from the index are read.
+ */
+export async function treeState(root: string): Promise<TreeState> {
+  const asked = await capture('git', ['rev-parse', 'HEAD^{tree}', '--git-path', 'index', '--git-path', 'objects'], {
+    cwd: root,
+  });
+  const [before, index, objects] = (asked ?? '').split('\n');
+  if (!before || !index || !objects) return { now: undefined, before: undefined };
+  const folder = await mkdtemp(join(tmpdir(), 'opl-tree-'));
+  try {
+    const copy = join(folder, 'index');
+    await copyFile(resolve(root, index), copy).catch(() => {});
+    const env = {
+      GIT_INDEX_FILE: copy,
+      GIT_OBJECT_DIRECTORY: folder,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, objects),
+    };
+    const top = await capture('git', ['rev-parse', '--show-toplevel'], { cwd: root });
+    const cwd = top?.trim() ?? root;
+    const added = await capture('git', ['-c', 'core.safecrlf=false', 'add', '--all', '--', '.'], { cwd, env });
+    const now = added === undefined ? undefined : (await capture('git', ['write-tree'], { cwd, env }))?.trim();
+    return { now: now || undefined, before };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
