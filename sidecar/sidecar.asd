@@ -67,7 +67,9 @@
    (:file "image/world")
    (:file "image/evaluate")
    (:file "image/keep")
+   (:file "image/memory-words")
    ;; one form per operation
    (:file "operations")
+   (:file "operations/index")
    (:file "operations/image")
    (:file "operations/memory")))

@@ -19,6 +19,9 @@ export type Source = (typeof sourceValues)[number];
 export const stateValues = ["empty","indexing","ready","failed"] as const;
 export type State = (typeof stateValues)[number];
 
+export const observedValues = ["request","answer","decision","note","edit","tool","test","verdict","failure","impact","todo","compacted","handover"] as const;
+export type Observed = (typeof observedValues)[number];
+
 /** Says how far an answer can be trusted. Always the first row. */
 export interface Answer {
   /** false when the index it was read from is unfinished or partial */
@@ -223,6 +226,58 @@ export interface Remark {
   text: string;
 }
 
+/** Something remembered. Order: score descending, age ascending, then text. */
+export interface Recalled {
+  /** over 0 */
+  score: number;
+  /** seconds since it happened */
+  age: number;
+  /** true when it happened in the session that asks */
+  current: boolean;
+  /** what it is */
+  kind: Observed;
+  /** the path, test, tool or symbol it is about */
+  subject: string | null;
+  /** failed, passed, add, change, delete, open, done */
+  state: string | null;
+  /** what was remembered */
+  text: string;
+  /** the session it happened in */
+  session: string;
+}
+
+/** A session in few words. */
+export interface Summary {
+  /** the facts by section; nothing when there are none */
+  text: string;
+  /** facts in it */
+  facts: number;
+  /** about so many tokens */
+  tokens: number;
+}
+
+/** A session of this project. Order: last active first, then id. */
+export interface Session {
+  /** the host's id of it */
+  id: string;
+  /** the session that started it as a subagent */
+  parent: string | null;
+  /** the commit it was last seen at */
+  head: string | null;
+  /** seconds since the last observation */
+  age: number | null;
+  /** how many there are */
+  observations: number;
+}
+
+/** A fact of a session. Order: sections as in a summary, then by time. */
+export interface Fact {
+  /** what kind of fact */
+  section: string;
+  /** the fact */
+  text: string;
+}
+
 /** One thing the doctor looked at. */
 export interface Check {
   /** what */
@@ -260,6 +315,10 @@ export interface Structures {
   "value": Value;
   "output": Output;
   "remark": Remark;
+  "recalled": Recalled;
+  "summary": Summary;
+  "session": Session;
+  "fact": Fact;
   "check": Check;
   "note": Note;
 }
@@ -358,6 +417,82 @@ export interface Operations {
     };
     rows: never;
   };
+  /** Fixes where the project's memory and kept definitions lie, and reads both. Sent once, before open; memory does not need an index. */
+  "attach": {
+    arguments: {
+      /** absolute path of this root's cache folder; nothing: memory lasts as long as the process */
+      cache: string | null;
+    };
+    rows: "remark";
+  };
+  /** Remembers that something happened, secrets taken out. Answers when it is written down. */
+  "observe": {
+    arguments: {
+      /** the host's id of the session */
+      session: string;
+      /** the session that started it as a subagent */
+      parent: string | null;
+      /** the commit that is checked out */
+      head: string | null;
+      /** what happened */
+      kind: Observed;
+      /** the path, test, tool or symbol it is about */
+      subject: string | null;
+      /** failed, passed, add, change, delete, open, done */
+      state: string | null;
+      /** what is to be remembered */
+      text: string;
+    };
+    rows: "remark";
+  };
+  /** What was remembered about something, in this session and others of the project. */
+  "recall": {
+    arguments: {
+      /** the session that asks; nothing: the one observed last */
+      session: string | null;
+      /** a few words */
+      query: string;
+      /** rows at most */
+      limit: number;
+    };
+    rows: "recalled";
+  };
+  /** Stores a note for this session and later ones. */
+  "remember": {
+    arguments: {
+      /** as for recall */
+      session: string | null;
+      /** the note */
+      text: string;
+    };
+    rows: never;
+  };
+  /** The facts of a session within a budget, for its compaction. */
+  "summary": {
+    arguments: {
+      /** as for recall */
+      session: string | null;
+      /** tokens at most */
+      tokens: number;
+    };
+    rows: "summary";
+  };
+  /** The facts of a session for a handover; no row when nothing is known. */
+  "handover-facts": {
+    arguments: {
+      /** nothing: the session that was active last, whatever process it ran in */
+      session: string | null;
+      /** tokens at most */
+      tokens: number;
+    };
+    rows: "session" | "fact";
+  };
+  /** The sessions known for this project. */
+  "sessions": {
+    arguments: {
+    };
+    rows: "session";
+  };
   /** Checks what the sidecar can see: SBCL, threads, ctags and its features, git, caches. */
   "doctor": {
     arguments: {
@@ -387,6 +522,10 @@ export const columns: Record<StructureName, readonly (readonly [name: string, ty
   "value": [["value","text"],["type","text"]],
   "output": [["text","text"]],
   "remark": [["text","text"]],
+  "recalled": [["score","decimal"],["age","natural"],["current","flag"],["kind","observed"],["subject","text?"],["state","text?"],["text","text"],["session","text"]],
+  "summary": [["text","text"],["facts","natural"],["tokens","natural"]],
+  "session": [["id","text"],["parent","text?"],["head","text?"],["age","natural?"],["observations","natural"]],
+  "fact": [["section","text"],["text","text"]],
   "check": [["name","text"],["ok","flag"],["found","text"],["advice","text?"]],
   "note": [["level","text"],["text","text"]],
 };
@@ -405,6 +544,13 @@ export const operations: Record<
   "calls": { lane: "query", rows: ["edge"], arguments: [["possible","flag"]] },
   "evaluate": { lane: "evaluation", rows: ["value","output","remark"], arguments: [["code","text"],["deadline","natural"]] },
   "reset": { lane: "evaluation", rows: [], arguments: [] },
+  "attach": { lane: "query", rows: ["remark"], arguments: [["cache","text?"]] },
+  "observe": { lane: "query", rows: ["remark"], arguments: [["session","text"],["parent","text?"],["head","text?"],["kind","observed"],["subject","text?"],["state","text?"],["text","text"]] },
+  "recall": { lane: "query", rows: ["recalled"], arguments: [["session","text?"],["query","text"],["limit","natural"]] },
+  "remember": { lane: "query", rows: [], arguments: [["session","text?"],["text","text"]] },
+  "summary": { lane: "query", rows: ["summary"], arguments: [["session","text?"],["tokens","natural"]] },
+  "handover-facts": { lane: "query", rows: ["session","fact"], arguments: [["session","text?"],["tokens","natural"]] },
+  "sessions": { lane: "query", rows: ["session"], arguments: [] },
   "doctor": { lane: "query", rows: ["check"], arguments: [["ctags","text"]] },
 };
 
@@ -425,6 +571,10 @@ export const rowSchemas: Record<StructureName, object> = {
   "value": {"type":"object","properties":{"value":{"type":"string"},"type":{"type":"string"}},"required":["value","type"],"additionalProperties":false},
   "output": {"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},
   "remark": {"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},
+  "recalled": {"type":"object","properties":{"score":{"type":"number"},"age":{"type":"integer","minimum":0},"current":{"type":"boolean"},"kind":{"enum":["request","answer","decision","note","edit","tool","test","verdict","failure","impact","todo","compacted","handover"]},"subject":{"anyOf":[{"type":"null"},{"type":"string"}]},"state":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"},"session":{"type":"string"}},"required":["score","age","current","kind","subject","state","text","session"],"additionalProperties":false},
+  "summary": {"type":"object","properties":{"text":{"type":"string"},"facts":{"type":"integer","minimum":0},"tokens":{"type":"integer","minimum":0}},"required":["text","facts","tokens"],"additionalProperties":false},
+  "session": {"type":"object","properties":{"id":{"type":"string"},"parent":{"anyOf":[{"type":"null"},{"type":"string"}]},"head":{"anyOf":[{"type":"null"},{"type":"string"}]},"age":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"observations":{"type":"integer","minimum":0}},"required":["id","parent","head","age","observations"],"additionalProperties":false},
+  "fact": {"type":"object","properties":{"section":{"type":"string"},"text":{"type":"string"}},"required":["section","text"],"additionalProperties":false},
   "check": {"type":"object","properties":{"name":{"type":"string"},"ok":{"type":"boolean"},"found":{"type":"string"},"advice":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["name","ok","found","advice"],"additionalProperties":false},
   "note": {"type":"object","properties":{"level":{"type":"string"},"text":{"type":"string"}},"required":["level","text"],"additionalProperties":false},
 };
@@ -441,6 +591,13 @@ export const argumentSchemas: Record<OperationName, object> = {
   "calls": {"type":"object","properties":{"possible":{"type":"boolean"}},"required":["possible"],"additionalProperties":false},
   "evaluate": {"type":"object","properties":{"code":{"type":"string"},"deadline":{"type":"integer","minimum":0}},"required":["code","deadline"],"additionalProperties":false},
   "reset": {"type":"object","properties":{},"required":[],"additionalProperties":false},
+  "attach": {"type":"object","properties":{"cache":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["cache"],"additionalProperties":false},
+  "observe": {"type":"object","properties":{"session":{"type":"string"},"parent":{"anyOf":[{"type":"null"},{"type":"string"}]},"head":{"anyOf":[{"type":"null"},{"type":"string"}]},"kind":{"enum":["request","answer","decision","note","edit","tool","test","verdict","failure","impact","todo","compacted","handover"]},"subject":{"anyOf":[{"type":"null"},{"type":"string"}]},"state":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"}},"required":["session","parent","head","kind","subject","state","text"],"additionalProperties":false},
+  "recall": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"query":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["session","query","limit"],"additionalProperties":false},
+  "remember": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"}},"required":["session","text"],"additionalProperties":false},
+  "summary": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"tokens":{"type":"integer","minimum":0}},"required":["session","tokens"],"additionalProperties":false},
+  "handover-facts": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"tokens":{"type":"integer","minimum":0}},"required":["session","tokens"],"additionalProperties":false},
+  "sessions": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "doctor": {"type":"object","properties":{"ctags":{"type":"string"}},"required":["ctags"],"additionalProperties":false},
 };
 

@@ -165,9 +165,16 @@ export class Sidecar {
     const greeting = await child.greeting();
     log(`sidecar ${greeting.version}, SBCL ${greeting.lisp}, pid ${greeting.pid}`);
     self.running = this.#running;
+    await this.#attach(pending).catch((fault) => log(`attach: ${fault.message}`));
     // Without an index the image still evaluates; what needs one asks again and then says why there is none.
     await this.#open(pending).catch((fault) => log(`open: ${fault.message}`));
     return { child, pending, greeting, launch };
+  }
+
+  async #attach(pending: Pending): Promise<void> {
+    const { indexFolder, log } = this.options;
+    const onRow = (_: StructureName, [text]: readonly string[]) => log(`attach: ${text}`);
+    await pending.send('attach', encodeArguments('attach', { cache: indexFolder }), { onRow });
   }
 
   async #open(pending: Pending): Promise<void> {

@@ -7,7 +7,7 @@
                 #:observation #:observation-time #:observation-kind #:observation-subject #:observation-state
                 #:observation-text #:one-line #:shorten)
   (:import-from #:opl.session.decision #:trivial-request-p)
-  (:export #:section #:section-title #:section-items #:facts #:edited-symbols))
+  (:export #:section #:section-title #:section-items #:facts #:edited-symbols #:failing))
 
 (in-package #:opl.session.facts)
 
@@ -65,6 +65,7 @@ path's last edit."
 ;;; Tests.
 
 (defun failing (observations)
+  "The last observations of the tests that fail now, a list in the order of time."
   (remove "failed" (last-by-subject (of-kind :test observations)) :key #'observation-state :test-not #'string=))
 
 (defun fixed (observations)

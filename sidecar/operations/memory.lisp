@@ -1,0 +1,86 @@
+;;;; The operations on what is remembered: attach, observe, recall, remember, summary, handover-facts, sessions.
+
+(defpackage #:opl.operations.memory
+  (:use #:cl)
+  (:import-from #:opl.wire.conditions #:fail)
+  (:import-from #:opl.wire.protocol #:define-operation #:emit)
+  (:import-from #:opl.session.observation
+                #:observation-time #:observation-kind #:observation-subject #:observation-state
+                #:observation-text #:observation-session #:now)
+  (:import-from #:opl.session.memory
+                #:*memory* #:memory-trouble #:attach-memory #:observations #:remember #:sessions #:current-session
+                #:latest-session #:session-parent-of #:session-head-of #:sync-session)
+  (:import-from #:opl.session.intake #:take-in)
+  (:import-from #:opl.session.recall #:recall)
+  (:import-from #:opl.session.facts #:section-title #:section-items)
+  (:import-from #:opl.session.summary #:summary #:fitted-facts #:estimate-tokens)
+  (:import-from #:opl.image.keep #:attach-kept))
+
+(in-package #:opl.operations.memory)
+
+(defun folder-below (cache name)
+  (and cache
+       (sb-ext:parse-native-namestring (format nil "~A/~A/" cache name) nil *default-pathname-defaults* :as-directory t)))
+
+(define-operation attach (cache)
+  "Fixes where this project's memory and kept definitions lie and reads both. What could not be read is said in remarks; memory works without."
+  (attach-memory (folder-below cache "sessions"))
+  (dolist (message (attach-kept (folder-below cache "kept")))
+    (emit remark message)))
+
+(define-operation observe (session parent head kind subject state text)
+  "Remembers that something happened. Answers when it is written down."
+  (take-in session kind :parent (or parent "") :head (or head "")
+                        :subject (or subject "") :state (or state "") :text text)
+  (when (memory-trouble *memory*)
+    (emit remark (memory-trouble *memory*))))
+
+(defun age (time)
+  "Seconds since TIME, in milliseconds since 1970."
+  (max 0 (floor (- (now) time) 1000)))
+
+(define-operation recall (session query limit)
+  "What was observed that answers the query, best first, the current session's before the same of another."
+  (let ((session (or session (current-session))))
+    (loop for (score . observation) in (recall query :limit limit :session session)
+          do (emit recalled
+                   score
+                   (age (observation-time observation))
+                   (equal session (observation-session observation))
+                   (observation-kind observation)
+                   (observation-subject observation)
+                   (observation-state observation)
+                   (observation-text observation)
+                   (observation-session observation)))))
+
+(define-operation remember (session text)
+  "Stores a note."
+  (remember text session))
+
+(define-operation summary (session tokens)
+  "The session's facts as text within a budget; forces the journal to the disk."
+  (let ((session (or session (current-session))))
+    (sync-session session)
+    (multiple-value-bind (text facts) (summary (observations session) :tokens tokens)
+      (emit summary text facts (estimate-tokens text)))))
+
+(defun emit-session (id)
+  (let ((observations (observations id)))
+    (emit session
+          id (session-parent-of id) (session-head-of id)
+          (and observations (age (observation-time (first (last observations)))))
+          (length observations))))
+
+(define-operation handover-facts (session tokens)
+  "The facts for a handover: of the named session, or of the one that was active last in this project, whatever process it ran in."
+  (let ((id (or session (latest-session))))
+    (when id
+      (sync-session id)
+      (emit-session id)
+      (dolist (section (fitted-facts (observations id) tokens))
+        (dolist (item (section-items section))
+          (emit fact (section-title section) item))))))
+
+(define-operation sessions ()
+  "The sessions known for this project, the last active first."
+  (mapc #'emit-session (sessions)))

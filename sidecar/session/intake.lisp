@@ -1,0 +1,84 @@
+;;;; What the host saw becomes observations: a request also states decisions, a diff is said in a line, a
+;;;; test run settles which tests fail now.
+
+(defpackage #:opl.session.intake
+  (:use #:cl)
+  (:import-from #:opl.session.observation
+                #:observation-kind #:observation-subject #:observation-state #:one-line #:shorten)
+  (:import-from #:opl.session.memory #:observe #:observations)
+  (:import-from #:opl.session.change #:describe-diff #:diff-line-numbers)
+  (:import-from #:opl.session.decision #:decisions #:trivial-request-p)
+  (:export #:take-in #:take-test-run #:*symbols-at*))
+
+(in-package #:opl.session.intake)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defvar *symbols-at* nil
+  "A function of a path and a list of lines that returns the names of the definitions they stand in, or NIL
+while there is no index.")
+
+(defconstant +request-limit+ 1500
+  "Characters of a request that are kept: what follows is pasted text.")
+
+(defun changed-symbols (path diff)
+  (and *symbols-at*
+       (ignore-errors (funcall *symbols-at* path (diff-line-numbers diff)))))
+
+(defun known-decision-p (text observations)
+  (find-if (lambda (observation)
+             (and (eq (observation-kind observation) :decision)
+                  (string= (opl.session.observation:observation-text observation) text)))
+           observations))
+
+(defun take-decisions (session text keys)
+  (let ((known (observations session)))
+    (dolist (decision (decisions text))
+      (unless (known-decision-p decision known)
+        (apply #'observe session :decision :text decision keys)))))
+
+(defun take-in (session kind &key (subject "") (state "") (text "") (parent "") (head ""))
+  "Remember that KIND happened in SESSION. KIND is one of the kinds of observation, or :ANSWER, what the model
+wrote, of which only the decisions are kept. The TEXT of an :EDIT may be a unified diff."
+  (let ((keys (list :parent parent :head head)))
+    (case kind
+      (:request
+       (apply #'observe session :request :text (shorten (one-line text) +request-limit+) keys)
+       (unless (trivial-request-p text)
+         (take-decisions session text keys)))
+      (:answer
+       (take-decisions session text keys))
+      (:edit
+       (apply #'observe session :edit :subject subject :state state
+                                      :text (describe-diff text (changed-symbols subject text))
+                                      keys))
+      (t
+       (apply #'observe session kind :subject subject :state state :text text keys)))
+    nil))
+
+;;; Test runs.
+
+(defun failing-by-command (observations command)
+  "The tests whose last word is that they failed, in a run of COMMAND. Tests belong to the verdict before them."
+  (let ((running nil) (failing '()))
+    (dolist (observation observations (reverse failing))
+      (case (observation-kind observation)
+        (:verdict (setf running (observation-subject observation)))
+        (:test
+         (let ((test (observation-subject observation)))
+           (setf failing (remove test failing :test #'string=))
+           (when (and (string= (observation-state observation) "failed") (equal running command))
+             (push test failing))))))))
+
+(defun take-test-run (session command verdict counts failures)
+  "Remember a run of COMMAND that ended with VERDICT, a string; COUNTS is a text. FAILURES is a list of (test
+where-and-why). Tests of an earlier run of the same command that do not fail any more are fixed."
+  (let ((before (failing-by-command (observations session) command)))
+    (observe session :verdict :subject command :state verdict :text counts)
+    (loop for (test text) in failures
+          do (observe session :test :subject test :state "failed" :text text))
+    ;; A run that was cut short says nothing of the tests it does not name.
+    (when (member verdict '("passed" "failed") :test #'string=)
+      (dolist (test before)
+        (unless (find test failures :key #'first :test #'string=)
+          (observe session :test :subject test :state "passed"))))))

@@ -1,0 +1,56 @@
+;;;; sidecar/session/intake.lisp
+
+(defpackage #:opl.test.session.intake
+  (:use #:cl #:opl.test #:opl.session.intake)
+  (:import-from #:opl.session.memory #:attach-memory #:observations)
+  (:import-from #:opl.session.observation #:observation-kind #:observation-subject #:observation-state #:observation-text)
+  (:import-from #:opl.session.facts #:facts #:section-title #:section-items))
+
+(in-package #:opl.test.session.intake)
+
+(defmacro with-memory (&body body)
+  `(with-scratch-folder (folder)
+     (attach-memory folder)
+     (unwind-protect (progn ,@body) (attach-memory nil))))
+
+(defun kinds () (mapcar #'observation-kind (observations "s")))
+
+(defun section (title)
+  (let ((section (find title (facts (observations "s")) :key #'section-title :test #'string=)))
+    (and section (section-items section))))
+
+(deftest a-request-states-its-decisions-once
+  (with-memory
+    (take-in "s" :request :text "We use tabs here. Fix the parser.")
+    (check-equal '(:request :decision) (kinds))
+    (take-in "s" :answer :text "I read it. We use tabs here.")
+    (check-equal '(:request :decision) (kinds))
+    (take-in "s" :answer :text "The tests are green.")
+    (check-equal '(:request :decision) (kinds))))
+
+(deftest an-edit-names-its-symbols
+  (with-memory
+    (let ((diff (format nil "--- a/x.ts~%+++ b/x.ts~%@@ -1,2 +1,2 @@~% function f() {~%-  a~%+  b~%")))
+      (take-in "s" :edit :subject "x.ts" :state "change" :text diff)
+      (check-equal '("x.ts: f: +1 -1 | was: a | now: b") (section "Edited files and symbols"))
+      (let ((*symbols-at* (lambda (path lines) (check-equal "x.ts" path) (check-equal '(2) lines) '("Box.f"))))
+        (take-in "s" :edit :subject "x.ts" :state "change" :text diff))
+      (check (search "Box.f: +1 -1" (first (section "Edited files and symbols"))))
+      (let ((*symbols-at* (lambda (path lines) (declare (ignore path lines)) (error "no index"))))
+        (take-in "s" :edit :subject "y.ts" :state "change" :text diff))
+      (check-equal 2 (length (section "Edited files and symbols"))))))
+
+(deftest tests-that-fail-no-more-are-fixed
+  (with-memory
+    (take-test-run "s" "npm test" "failed" "2 of 9" '(("a" "a.ts:1 no") ("b" "b.ts:2 no")))
+    (take-test-run "s" "npm run lint" "failed" "" '(("lint" "x")))
+    (check-equal '("a: a.ts:1 no" "b: b.ts:2 no" "lint: x") (section "Failing tests"))
+    (take-test-run "s" "npm test" "failed" "1 of 9" '(("b" "b.ts:2 no")))
+    (check-equal '("lint: x" "b: b.ts:2 no") (section "Failing tests"))
+    (check-equal '("a") (section "Fixed tests"))
+    (take-test-run "s" "npm test" "timeout" "" '())
+    (check-equal 2 (length (section "Failing tests")))
+    (take-test-run "s" "npm test" "passed" "9 of 9" '())
+    (check-equal '("lint: x") (section "Failing tests"))
+    (check-equal '("a" "b") (section "Fixed tests"))
+    (check (find "npm test: passed, 9 of 9" (section "Last test runs") :test #'string=))))
