@@ -44,6 +44,8 @@
    (:file "index/workspace")
    ;; graph: imports, call sites, edges
    ;; search: tokens, fields, ranking
+   (:file "search/terms")
+   (:file "search/text")
    ;; change: diffs, impact, the test map
    ;; failures: the pattern language, one table per runner
    ;; session: observations, recall, summary

@@ -8,7 +8,7 @@
            #:names #:make-names-arena #:names-count #:intern-octets #:intern-string #:find-name
            #:name-string #:name-length #:name-octet #:name-bounds #:names-octets
            #:lexicon #:make-lexicon #:lexicon-reset #:lexicon-intern #:lexicon-count #:lexicon-globalize
-           #:lexicon-uses #:string-octets #:octets-string #:with-names-locked
+           #:lexicon-uses #:lexicon-starts #:lexicon-ends #:string-octets #:octets-string #:with-names-locked
            #:names-columns #:names-from-columns))
 (in-package #:opl.source.names)
 
@@ -214,7 +214,7 @@
   (starts (make-u32 2048) :type u32-vector)
   (ends (make-u32 2048) :type u32-vector)
   (hashes (make-u32 2048) :type u32-vector)
-  (uses (make-u32 2048) :type u32-vector)         ; occurrences as code
+  (uses (make-u32 2048) :type u32-vector)         ; occurrences, packed as section `word' does
   (count 0 :type (unsigned-byte 32)))
 
 (defun make-lexicon () (%make-lexicon))

@@ -2,7 +2,7 @@
 
 (defpackage #:opl.source.scanner
   (:use #:cl #:opl.source.tokens #:opl.source.lexer #:opl.source.language)
-  (:import-from #:opl.source.names #:octets #:u32-vector #:+none+ #:known #:lexicon-globalize)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:+none+ #:known #:lexicon-globalize #:lexicon-uses)
   (:export #:scan #:make-scanner))
 (in-package #:opl.source.scanner)
 
@@ -347,13 +347,16 @@ ordinal (the code of an interpolation); nil: to the end. The position after."
         (lex lexer from nil nil)))))
 
 (defun name-tokens (tokens map)
-  "Puts name numbers for the lexicon's local ones."
+  "Puts name numbers for the lexicon's local ones, and counts their uses as code in the lexicon."
   (declare (type tokens tokens) (type u32-vector map) (optimize (speed 3) (safety 0)))
-  (let ((kinds (tokens-kinds tokens)) (names (tokens-names tokens)))
+  (let ((kinds (tokens-kinds tokens)) (names (tokens-names tokens)) (uses (lexicon-uses (tokens-lexicon tokens))))
+    (declare (type u32-vector uses))
     (dotimes (i (tokens-count tokens))
       (let ((kind (aref kinds i)))
         (when (or (= kind +identifier+) (= kind +directive+))
-          (setf (aref names i) (aref map (aref names i))))))))
+          (let ((local (aref names i)))
+            (when (< (ldb (byte 12 0) (aref uses local)) 4095) (incf (aref uses local))) ; as section `word' packs them
+            (setf (aref names i) (aref map local))))))))
 
 (defun scan (scanner octets size language names)
   "The tokens of OCTETS[0, SIZE), written in LANGUAGE, with the numbers of the arena NAMES. They live in
