@@ -169,7 +169,7 @@ first; a part counts from two octets on and not when all digits."
   (hashes (make-u32 4096) :type u32-vector)
   (lock (sb-thread:make-mutex :name "terms")))
 
-(defun room (vector wanted)
+(defun widened (vector wanted)
   (declare (type u32-vector vector) (type index wanted))
   (if (<= wanted (length vector)) vector (replace (make-u32 (max wanted (floor (* 3 (length vector)) 2))) vector)))
 
@@ -181,12 +181,12 @@ its count."
     (let ((count (names-count names)))
       (when (> count (name-terms-count terms))
         (let* ((octets (with-names-locked (names) (names-octets names)))
-               (starts (room (name-terms-starts terms) (+ count 2)))
+               (starts (widened (name-terms-starts terms) (+ count 2)))
                (hashes (name-terms-hashes terms))
                (at (aref starts (name-terms-count terms))))
           (declare (type u32-vector starts hashes) (type octets octets) (type (unsigned-byte 32) at))
           (loop for n of-type (unsigned-byte 32) from (name-terms-count terms) below count
-                do (when (> (+ at +term-octets+) (length hashes)) (setf hashes (room hashes (+ at +term-octets+))))
+                do (when (> (+ at +term-octets+) (length hashes)) (setf hashes (widened hashes (+ at +term-octets+))))
                    (setf (aref starts n) at)
                    (multiple-value-bind (start end) (name-bounds names n)
                      (map-terms (lambda (hash whole-p)
