@@ -5,7 +5,7 @@
   (:use #:cl #:opl.source.octets #:opl.source.files #:opl.index.store #:opl.index.reading)
   (:import-from #:opl.source.names #:make-names-arena #:+none+)
   (:import-from #:opl.source.text #:load-text)
-  (:export #:build-index #:refresh-index #:look #:change #:change-changed #:change-removed #:change-relist #:tree-changed-p))
+  (:export #:build-index #:refresh-index #:look #:look-at #:change #:change-changed #:change-removed #:change-relist #:tree-changed-p))
 (in-package #:opl.index.refresh)
 
 (defun entry-of (root path)
@@ -68,6 +68,21 @@
       (do-files (file) (index) (compare (index-path index file) (svref (index-stamps index) file)))
       (loop for path being the hash-keys of (index-stale-stamps index) using (hash-value stamp)
             do (when stamp (compare path stamp))))
+    (and (or changed removed relist)
+         (make-change :changed changed :removed removed :relist relist))))
+
+(defun look-at (index paths)
+  "`look', at PATHS alone. A path that the index does not know asks for a new listing: git's rules decide about it."
+  (let ((root (index-root index)) (changed '()) (removed '()) (relist nil))
+    (dolist (path paths)
+      (let* ((file (index-file-number index path))
+             (stamp (if file (svref (index-stamps index) file) (gethash path (index-stale-stamps index))))
+             (entry (entry-of root path)))
+        (cond ((and entry (null stamp)) (setf relist t))
+              ((and entry (not (same-p stamp entry root)))
+               (when (ignore-rules-path-p path) (setf relist t))
+               (push entry changed))
+              ((and stamp (null entry)) (push path removed)))))
     (and (or changed removed relist)
          (make-change :changed changed :removed removed :relist relist))))
 
