@@ -151,6 +151,10 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
           (setf (reading-scope r) (open-scope r +block-scope+))
           (bind r name +variable+ :scope (reading-scope r) :type type))))))
 
+(defun passing-scope (r)
+  "Where the targets of `for' and `with' are bound: outside functions they are no definitions of the module."
+  (if (eq (python-mode r) :function) nil (reading-home r)))
+
 (defun for-header (r)
   (declare (type source r))
   (let* ((from (p)) (in (skip-to r from (limit) (known "in"))))
@@ -159,7 +163,7 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
     (when (< in (limit))
       (advance r)
       (let ((iterable (expressions r t)))
-        (bind-targets r from in +none+ (element-of r iterable))))))
+        (bind-targets r from in +none+ (element-of r iterable) (passing-scope r))))))
 
 (defun with-header (r)
   (declare (type source r))
@@ -177,7 +181,8 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
                  (bind-targets r start end +none+
                                (if (= value +none+)
                                    +none+
-                                   (node r +op-call+ (member-node r value (known "__enter__")) +none+ +none+)))))
+                                   (node r +op-call+ (member-node r value (known "__enter__")) +none+ +none+))
+                               (passing-scope r))))
              (when (is r (p) ",") (advance r))
              (when (= (p) from) (incf (p))))))
 
