@@ -99,7 +99,8 @@ returning true: of every line). Returns the start of the last line, which is not
                (when (and (= octet 13) (< i end) (= 10 (aref buffer i))) (incf i))
                (setf line i))
               ((= octet 27) (setf i (escape-end buffer i end)))
-              (t (setf state (aref next (logior (ash state 8) octet)))
+              (t (setf state (aref next (logior (ash state 8) octet))
+                       mask (logior mask (aref masks state)))
                  (incf i)))))))
 
 (defun never () nil)

@@ -13,6 +13,7 @@
 ;;; A log is read twice: for the signs that tell which runners speak in it, then with those runners' tables.
 
 (defconstant +certain+ 10 "The weight of signs that makes a runner.")
+(defconstant +hits-of-a-sign+ 2 "How often one sign is weighed: a weak one that is repeated stays weak.")
 (defconstant +signs-enough+ 200 "Lines with signs of one runner after which no more are asked for.")
 (defconstant +tail-lines+ 40 "Lines of a log's end that are kept for an answer that has nothing better to say.")
 
@@ -32,6 +33,7 @@
   (let* ((runners (remove-if-not #'runner-sign-needles (all-runners)))
          (table (coerce runners 'simple-vector))
          (weights (make-array (length table) :initial-element 0))
+         (hits (make-array (length table) :initial-element '()))
          (seen (make-array (length table) :initial-element 0)))
     (scan-lines path (sign-needles runners)
                 (lambda (buffer start end mask)
@@ -42,7 +44,10 @@
                              (when (< (svref seen bit) +signs-enough+)
                                (incf (svref seen bit))
                                (let ((line (or line (setf line (clean-line buffer start end)))))
-                                 (incf (svref weights bit) (funcall (runner-sign (svref table bit)) line (length line)))))))))
+                                 (let ((sign (funcall (runner-sign (svref table bit)) line (length line))))
+                                   (when (and sign (< (count sign (svref hits bit) :test #'equal) +hits-of-a-sign+))
+                                     (push sign (svref hits bit))
+                                     (incf (svref weights bit) (cdr sign))))))))))
     (sort (loop for runner across table
                 for weight across weights
                 when (plusp weight) collect (cons (runner-name runner) weight))
@@ -50,7 +55,7 @@
 
 (defun read-with (path runners)
   "The readings of the log at PATH by the tables of RUNNERS."
-  (let* ((readings (mapcar (lambda (runner) (make-reading :runner runner)) runners))
+  (let* ((readings (mapcar (lambda (runner) (make-reading :runner runner :mode (getf (runner-options runner) :start))) runners))
          (needles (make-needles (loop for runner in runners
                                       for bit from 0
                                       append (loop for needle in (runner-needles runner) collect (cons needle (ash 1 bit)))))))
@@ -168,8 +173,13 @@
                    :tail (and (string= verdict "unparsed") (log-tail path))))))
 
 (defun chosen-runners (weights)
-  (loop for (name . weight) in weights
-        when (>= weight +certain+) collect (find-runner name)))
+  "The runners of enough weight; the heaviest alone of each group."
+  (let ((groups '()))
+    (loop for (name . weight) in weights
+          for runner = (find-runner name)
+          for group = (getf (runner-options runner) :group)
+          when (and (>= weight +certain+) (not (and group (member group groups))))
+            collect runner and do (when group (push group groups)))))
 
 (defun parse-log (path &key runner exit-code)
   "The report of the captured log, or machine-readable report, at PATH. RUNNER: the name of the runner that is known to have written

@@ -178,7 +178,8 @@ when it has no lines yet, and left alone when it has."
 (defun seen () (setf (reading-idle *reading*) 0) t)
 
 (defmacro define-runner (name (&rest options) &body clauses)
-  "Defines the table of the runner NAME. OPTIONS: :kind (:tests, :build or :compiler), :contains (names whose output it repeats),
+  "Defines the table of the runner NAME. OPTIONS: :kind (:tests or :compiler), :contains (names whose output it repeats),
+:group (of the tables of one group the likeliest alone reads), :start (the mode a log begins in), :category (where words do not tell),
 :innermost (:first or :last frame of a stack), :frames (languages of its stacks)."
   (let* ((clauses (loop for clause in clauses
                         append (if (clause-p clause "INCLUDE") (get (second clause) 'rules) (list clause))))
@@ -193,8 +194,8 @@ when it has no lines yet, and left alone when it has."
        :sign (lambda (line end)
                (declare (type line line) (fixnum end) (ignorable line end))
                (or ,@(loop for (nil weight . pattern) in signs
-                           collect `(matching (line end) ,pattern ,weight))
-                   0))
+                           for index from 0
+                           collect `(matching (line end) ,pattern (cons ,index ,weight)))))
        :needles ',(remove-duplicates
                    (loop for rule in rules
                          when (clause-p rule "ON") append (needles-of (second rule)))

@@ -85,7 +85,7 @@
   (dolist (key '(:package-failures :panic :running :started :building)) (stash key nil))
   (end-failure) (enter nil))
 
-(define-runner "gotest" (:kind :tests :frames (:go) :innermost :first :category "assertion")
+(define-runner "go-test" (:kind :tests :frames (:go) :innermost :first :category "assertion")
   (sign 8 "--- FAIL: " word)
   (sign 3 "=== RUN   " word)
   (sign 3 blanks "--- PASS: " word)

@@ -41,7 +41,7 @@
   (sign 5 "  ● " word)
   (sign 3 (? " ") "FAIL " blanks path (or ".js" ".ts" ".jsx" ".tsx" ".mjs" ".cjs"))
   (sign 10 "● Validation Error")
-  (sign 4 "> " text "jest" (or end blank))
+  (sign 4 "> " (? text (of " /")) "jest" (or end blank))
   (sign 4 "> react-scripts test")
   (on ((? " ") (or "FAIL" "PASS" "RUNS") " " blanks (what text+) end)
     (if (or (find #\. what) (find #\/ what))

@@ -136,9 +136,7 @@
   (on ((name text+) " > " (more text+) " FAILED" end)
     (if (or (prefixp ">" name) (prefixp " " name)) reject
         (progn (begin-failure :test (format nil "~A > ~A" name more) :merge t) (tally :lines-failed) (enter :failure))))
-  (within (:failure) ((or blank "") end) (add-line line))
-  (within (:failure) (blanks+ rest) reject)
-  (within (:failure) (rest) (leave) reject)
+  (within (:failure) ((not-of " 	")) (leave) reject)
   (on ((name text+) " > " (more text+) " " (status (or "PASSED" "SKIPPED")) end)
     (end-failure) (if (string= status "PASSED") (tally :lines-passed) (tally :lines-skipped)))
   (on ((n integer) " test" (? "s") " completed, " (failed integer) " failed" (? ", " (skipped integer) " skipped"))

@@ -7,7 +7,9 @@
 ;;; ExUnit, prove, busted, dotnet test, XCTest and swift-testing, flutter and dart test
 
 (define-runner "exunit" (:kind :tests :frames (:elixir) :innermost :first :message :plain)
-  (sign 10 (? integer " doctest" (? "s") ", ") (? integer " propert" (or "y" "ies") ", ") integer " test" (? "s") ", " integer " failure")
+  (sign 6 (? integer " doctest" (? "s") ", ") (? integer " propert" (or "y" "ies") ", ") integer " test" (? "s") ", " integer " failure")
+  (sign 4 "Finished in " number " seconds (")
+  (sign 4 "Excluding tags: ")
   (sign 6 blanks integer ") test " text " (" word ")" end)
   (sign 4 "Randomized with seed ")
   (sign 4 "Running ExUnit with seed: ")
@@ -46,7 +48,7 @@
 
 ;;; prove and Test::More's diagnostics
 
-(define-runner "prove" (:kind :tests :frames (:perl) :innermost :first :message :plain :contains ("tap"))
+(define-runner "prove" (:kind :tests :start :between :category "assertion" :frames (:perl) :innermost :first :message :plain :contains ("tap"))
   (sign 10 "Files=" integer ", Tests=" integer ", ")
   (sign 6 "Result: " (or "PASS" "FAIL" "NOTESTS"))
   (sign 6 "Test Summary Report" end)
@@ -69,8 +71,8 @@
   (on ((path path (or ".t" ".pl")) " " (of ".") " " (? "ok") rest)
     (end-failure)
     (when (suffixp "ok" (trim line)) (flag :some-passed) (stash :stray nil))
-    (stash :file path) t)
-  (on ("Dubious, test returned " (n integer)) (stash :dubious (list* (list (stashed :file) n (stashed :stray) (stashed :named)) (stashed :dubious))) (stash :stray nil) (stash :named nil) t)
+    (stash :file path) (enter :between))
+  (on ("Dubious, test returned " (n integer)) (stash :dubious (list* (list (stashed :file) n (stashed :stray) (stashed :named)) (stashed :dubious))) (stash :stray nil) (end-failure) (stash :named nil) t)
   (on ("Failed " (n integer) "/" (all integer) " subtests") (tally :file-failed n) t)
   (on ("Test Summary Report" end) (end-failure) (enter :report))
   (within (:report) ((path path) blanks+ "(Wstat: " (status integer) rest)
@@ -80,7 +82,8 @@
   (on ("Result: " (what word)) (cond ((string= what "PASS") (flag :passed)) ((string= what "NOTESTS") (flag :none-ran)) (t (flag :failed))))
   (on ((message text+) " at " (path path (or ".t" ".pm" ".pl")) " line " (at integer) longest) (unless (prefixp "#" message) (stash :stray (cons line (stashed :stray)))) t)
   (on ("Can't locate " (what rest)) (stash :stray (cons line (stashed :stray))) t)
-  (within (nil) ((text (not-of "#") rest)) reject)
+  (within (:between) ((text (not-of "#") rest))
+    (if (reading-open *reading*) (add-line text) (when (< (length (stashed :stray)) 60) (stash :stray (cons text (stashed :stray))))) t)
   (finish
     ;; a file that died without a failed assertion is a failure of its own
     (loop for (path told) in (reverse (stashed :reported))
@@ -240,7 +243,7 @@
             (total :failed failures) (total :skipped (or skipped 0)) (total :passed (max 0 (- n failures (or skipped 0))))
             (when (eql n 0) (flag :none-ran))))))))
 
-(define-runner "swift-test" (:kind :tests :frames () :message :plain)
+(define-runner "swift-test" (:kind :tests :group :swift :category "assertion" :frames () :message :plain)
   (sign 6 "◇ Test run started")
   (sign 6 "􀟈 Test run started")
   (sign 6 "↳ Testing Library Version")
@@ -248,14 +251,12 @@
   (sign 4 "Test Suite 'debug.xctest'")
   (sign 6 "Test Suite '" text "PackageTests.xctest'")
   (sign 4 text (of "✔✘◇") " Test run with " integer " test")
-  (sign 3 "Test Suite '" text "' started at ")
-  (sign 3 blanks "Executed " integer " test" (? "s") ", with ")
   (sign 10 "error: no such module")
   (sign 5 path ".swift:" integer ":" integer ": error: ")
   (include xctest)
   (finish (xctest-counts)))
 
-(define-runner "xctest" (:kind :tests :frames () :message :plain)
+(define-runner "xctest" (:kind :tests :group :swift :category "assertion" :frames () :message :plain)
   (sign 5 "Test Suite '" text "' started at ")
   (sign 5 blanks "Executed " integer " test" (? "s") ", with ")
   (sign 8 "Test case '" text "' " (or "passed" "failed") " on '")
@@ -270,8 +271,9 @@
   (let* ((text (trim text)) (error (search " [E]" text))) (if error (subseq text 0 error) text)))
 
 (define-runner "flutter" (:kind :tests :frames (:dart) :innermost :first :message :plain)
+  (sign 6 path ".dart:" integer ":" integer ": Error: ")
+  (sign 10 integer ":" integer " +" integer text ": " (or "Some tests failed." "All tests passed!" "All tests skipped." "No tests ran."))
   (sign 4 integer ":" integer " +" integer (? " ~" integer) (? " -" integer) ": ")
-  (sign 6 integer ":" integer " +" integer text ": " (or "Some tests failed." "All tests passed!" "All tests skipped." "No tests ran."))
   (sign 6 "══╡ EXCEPTION CAUGHT BY FLUTTER TEST FRAMEWORK ╞")
   (on (integer ":" integer " +" (passed integer) (? " ~" (skipped integer)) (? " -" (failed integer)) ": " (what rest))
     (stash :counts (list passed (or failed 0) (or skipped 0)))

@@ -46,9 +46,9 @@
   (sign 10 integer " tests, " integer " assertions, ")
   (sign 6 blanks integer ") " (or "Failure:" "Error:") end)
   (sign 4 "Run options: " text "--seed ")
-  (on (blanks integer ") " (kind (or "Failure:" "Error:")) end) (end-failure) (enter :name))
+  (on (blanks integer ") " (kind (or "Failure:" "Error:")) end) (end-failure) (stash :kind kind) (enter :name))
   (on (blanks integer ") " "Skipped:" end) (end-failure) (enter nil))
-  (within (:name) ((name text+) " [" (path text+) ":" (at integer) "]:" end) (enter :failure) (begin-failure :test (trim name) :path path :line at))
+  (within (:name) ((name text+) " [" (path text+) ":" (at integer) "]:" end) (enter :failure) (begin-failure :test (trim name) :path path :line at :category (and (equal (stashed :kind) "Failure:") "assertion")))
   (within (:name) ((name text+) ":" end) (enter :failure) (begin-failure :test (trim name)))
   (within (:name) (rest) (enter nil) reject)
   ;; Rails prints failures where they happen
