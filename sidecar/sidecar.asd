@@ -42,7 +42,14 @@
    (:file "index/refresh")
    (:file "index/snapshot")
    (:file "index/workspace")
-   ;; graph: imports, call sites, edges
+   ;; graph: names, types and calls resolved over the whole index; families/ say what each group of languages does its own way
+   (:file "graph/world")
+   (:file "graph/family")
+   (:file "graph/values")
+   (:file "graph/types")
+   (:file "graph/callables")
+   (:file "graph/resolve")
+   (:file "graph/edges")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/text")

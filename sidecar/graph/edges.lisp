@@ -1,0 +1,177 @@
+;;;; Edges: who calls whom, asked for one definition or for the whole repository, and how far calls reach.
+
+(defpackage #:opl.graph.edges
+  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.values #:opl.graph.types #:opl.graph.resolve)
+  (:local-nicknames (#:store #:opl.index.store))
+  (:import-from #:opl.source.names #:+none+ #:known)
+  (:export #:edge #:edge-caller #:edge-file #:edge-line #:edge-callee #:edge-certainty #:edge-rule #:edge-site #:edge-name #:edge-hops #:edge-via
+           #:callers #:callees #:site-edges #:do-edges #:map-edges #:reach #:call-names))
+(in-package #:opl.graph.edges)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defstruct (edge (:constructor make-edge (caller file line name callee certainty rule site)))
+  "A call: CALLER the tag of the innermost definition around it, nil for the module itself; FILE and LINE of the call; NAME
+as written there; CALLEE a tag, nil where no definition of the repository is known to be called; CERTAINTY :exact,
+:likely or :possible; RULE a keyword; SITE the call site's ordinal in FILE. HOPS and VIA are filled by `reach'."
+  caller file line name callee certainty rule site (hops 1) (via '()))
+
+(defun site-caller (world file site)
+  (let ((def (site-def (world-run world file) site))) (if (= def +none+) nil (make-tag file def))))
+
+(defun site-edges (world file site &key possible unresolved)
+  "The edges of one call site. POSSIBLE: with those that are only possible (overrides, guesses); UNRESOLVED: with one
+edge without a callee when there is no other."
+  (multiple-value-bind (tags certainty rule) (resolve-site world file site)
+    (let ((run (world-run world file)) (edges '()))
+      (flet ((add (tag certainty rule)
+               (push (make-edge (site-caller world file site) file (site-line run site) (site-name run site) tag certainty rule site)
+                     edges)))
+        (when (or possible (not (eq certainty :possible)))
+          (dolist (tag tags) (add tag certainty rule)))
+        (when (and possible tags (member rule '(:typed :typed-union :self :inferred)))
+          (dolist (tag tags)
+            (dolist (override (overrides world tag))
+              (unless (member override tags) (add override :possible :override)))))
+        (when (and unresolved (null edges)) (add nil nil nil)))
+      (nreverse edges))))
+
+(defun file-edges (world file possible unresolved)
+  (with-trail ()
+    (let ((edges '()))
+      (dotimes (site (site-count (world-run world file)))
+        (setf edges (nreconc (site-edges world file site :possible possible :unresolved unresolved) edges)))
+      (nreverse edges))))
+
+(defun map-edges (function world &key possible unresolved (threads 2))
+  "Calls FUNCTION with every edge of the repository, files in order of path, sites in the order of the text. The files are
+resolved by THREADS threads; FUNCTION is called by this one alone."
+  (declare (type function function))
+  (let* ((files (let ((list '())) (do-world-files (file) (world) (push file list)) (coerce (nreverse list) 'simple-vector)))
+         (count (length files)) (results (make-array count :initial-element nil)) (next (list 0)))
+    (flet ((work ()
+             (loop for i = (sb-ext:atomic-incf (car next)) while (< i count)
+                   do (setf (svref results i)
+                            (if (world-run world (svref files i)) (file-edges world (svref files i) possible unresolved) '())))))
+      (if (or (= threads 1) (< count 8))
+          (work)
+          (mapc #'sb-thread:join-thread
+                (loop repeat threads collect (sb-thread:make-thread #'work :name "edges")))))
+    (loop for edges across results do (mapc function edges))))
+
+(defmacro do-edges ((edge world &rest options) &body body)
+  "BODY for every edge; OPTIONS as `map-edges' takes them."
+  `(map-edges (lambda (,edge) ,@body) ,world ,@options))
+
+(defun callees (world tag &key possible)
+  "The edges from the definition TAG, those of definitions inside it that are local included, in the order of the text."
+  (let* ((file (tag-file tag)) (run (world-run world file)) (edges '()))
+    (with-trail ()
+      (dotimes (site (site-count run))
+        (when (within-p run (site-def run site) (tag-def tag))
+          (setf edges (nreconc (site-edges world file site :possible possible) edges)))))
+    (nreverse edges)))
+
+(defun within-p (run def outer)
+  "Whether DEF is OUTER or local to it."
+  (loop repeat 64
+        until (= def +none+)
+        do (when (= def outer) (return t))
+           (unless (logtest +local+ (def-flags run def)) (return nil))
+           (setf def (def-parent run def))))
+
+;;; Callers: sites are looked up by the names under which a definition is called
+
+(defun renamed (world)
+  "Table from a name to the other names that it is imported or exported under somewhere: lists of numbers."
+  (remembered (world :renamed)
+    (let ((table (make-hash-table)))
+      (flet ((note (name local)
+               (unless (or (= name local) (= local +none+) (= name +none+)) (pushnew local (gethash name table)))))
+        (do-world-files (file) (world)
+          (let ((run (world-run world file)))
+            (dotimes (i (import-count run)) (note (import-name run i) (import-local run i)))
+            (dotimes (i (exported-count run)) (note (exported-local run i) (exported-name run i)))
+            (dotimes (i (binding-count run)) ; const b = a, const { a: b } = c
+              (let ((value (binding-value run i)))
+                (when (and (/= value +none+) (= (binding-kind run i) +variable+))
+                  (cond ((= (node-op run value) +op-name+) (note (node-a run value) (binding-name run i)))
+                        ((= (node-op run value) +op-member+) (note (node-b run value) (binding-name run i)))))))))
+        table))))
+
+(defun module-locals (world file)
+  "Names under which the whole module FILE, or its default, is known elsewhere."
+  (gethash file (remembered (world :module-locals)
+                  (let ((table (make-hash-table)))
+                    (do-world-files (from) (world)
+                      (let ((run (world-run world from)))
+                        (dotimes (i (import-count run))
+                          (when (and (/= (import-local run i) +none+)
+                                     (or (= (import-name run i) (known "*")) (= (import-name run i) (known "default"))))
+                            (let ((to (import-file world from i)))
+                              (when (integerp to) (pushnew (import-local run i) (gethash to table))))))))
+                    table))))
+
+(defun call-names (world tag)
+  "The names, numbers, under which TAG may be called: its own, its class's for a constructor, and what it is renamed to."
+  (let* ((seen '()) (queue (list (tag-name world tag))) (kind (tag-kind world tag)) (parent (tag-parent world tag)))
+    (when (and parent (= kind (known "constructor"))) (push (tag-name world parent) queue) (push (known "super") queue))
+    (when (or (class-kind-p kind) (logtest +default-export+ (tag-flags world tag)) (null parent))
+      (setf queue (append (module-locals world (tag-file tag)) queue)))
+    (when (class-kind-p kind) (push (known "super") queue))
+    (loop while (and queue (< (length seen) 64))
+          do (let ((name (pop queue)))
+               (unless (member name seen)
+                 (push name seen)
+                 (dolist (other (gethash name (renamed world))) (push other queue)))))
+    (nreverse seen)))
+
+(defun callers (world tag &key possible)
+  "The edges to the definition TAG, by path and line. A class's callers are those of its constructors too."
+  (let ((edges '()) (seen (make-hash-table)))
+    (with-trail ()
+      (dolist (name (call-names world tag))
+        (store:do-sites (file site) ((world-index world) name)
+          (let ((key (make-tag file site)))
+            (unless (gethash key seen)
+              (setf (gethash key seen) t)
+              (dolist (edge (site-edges world file site :possible possible))
+                (when (same-callable-p world (edge-callee edge) tag) (push edge edges))))))))
+    (sort edges (lambda (a b) (edge< world a b)))))
+
+(defun edge< (world a b)
+  (let ((a-path (world-path world (edge-file a))) (b-path (world-path world (edge-file b))))
+    (cond ((string< a-path b-path) t)
+          ((string= a-path b-path) (< (edge-site a) (edge-site b))))))
+
+(defun same-callable-p (world callee tag)
+  "Whether a call of CALLEE is one of TAG: the same, an overload of it, or the constructor of class TAG."
+  (or (= callee tag)
+      (and (= (tag-file callee) (tag-file tag))
+           (or (and (= (tag-name world callee) (tag-name world tag)) (eql (tag-parent world callee) (tag-parent world tag))
+                    (let ((run (world-run world (tag-file tag))))
+                      (= (def-scope run (tag-def callee)) (def-scope run (tag-def tag))))
+                    (function-kind-p (tag-kind world tag)))
+               (and (= (tag-kind world callee) (known "constructor")) (eql (tag-parent world callee) tag))))))
+
+;;; Reach
+
+(defun reach (world tags &key (direction :callers) (hops 3) possible (limit 2000))
+  "Edges met going from TAGS against (:callers) or along (:callees) the calls, breadth first, each definition once: edges
+with HOPS from 1 and VIA, the tags between, nearest to TAGS first. Second value: whether LIMIT cut it short. A call from
+the top of a module ends its way."
+  (let ((seen (make-hash-table)) (queue (mapcar (lambda (tag) (list tag 0 '())) tags)) (tail '()) (found '()) (count 0))
+    (dolist (tag tags) (setf (gethash tag seen) t))
+    (loop
+      (when (null queue) (setf queue (nreverse tail) tail '()))
+      (when (null queue) (return (values (nreverse found) nil)))
+      (destructuring-bind (tag hop via) (pop queue)
+        (when (< hop hops)
+          (dolist (edge (if (eq direction :callers) (callers world tag :possible possible) (callees world tag :possible possible)))
+            (let* ((next (if (eq direction :callers) (edge-caller edge) (edge-callee edge)))
+                   (key (or next (- -1 (edge-file edge)))))
+              (unless (gethash key seen)
+                (setf (gethash key seen) t (edge-hops edge) (1+ hop) (edge-via edge) (reverse via))
+                (push edge found)
+                (when (>= (incf count) limit) (return-from reach (values (nreverse found) t)))
+                (when next (push (list next (1+ hop) (cons next via)) tail))))))))))

@@ -1,0 +1,68 @@
+;;;; Families: what resolution has to know of a group of languages beyond the rules that all share. One
+;;;; `define-family' a family of extractors, in graph/families/; each slot left out has the meaning said here.
+
+(defpackage #:opl.graph.family
+  (:use #:cl)
+  (:import-from #:opl.graph.world #:world-family)
+  (:export #:define-family #:family #:family-of #:find-family #:family-name
+           #:family-import-module #:family-exported #:family-outer-name #:family-outer-type #:family-extra-members #:family-extra-heritage
+           #:family-constructor #:family-select #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
+           #:family-package-member
+           #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
+           #:family-guess #:family-default-name))
+(in-package #:opl.graph.family)
+
+(defstruct family
+  (name nil :type symbol)
+  ;; (world file import) => file number | (:package . any) | :external | nil (not known where it leads)
+  (import-module (constantly nil) :type function)
+  ;; (world file name) => a value or tag that NAME stands for outside of module FILE, beyond `exported' facts;
+  ;; asked after those; nil when there is none
+  (exported (constantly nil) :type function)
+  ;; (world file scope name) => tag, value, list of tags, or nil: what a name bound nowhere in FILE means
+  (outer-name (constantly nil) :type function)
+  ;; the same for a name that stands where a type does; asked before `outer-name'
+  (outer-type (constantly nil) :type function)
+  ;; (world tag name) => tags of members of the class TAG written elsewhere (Go, Rust, partial classes)
+  (extra-members (constantly nil) :type function)
+  ;; (world tag) => tags of parents of TAG that are said elsewhere (`impl Trait for T')
+  (extra-heritage (constantly nil) :type function)
+  ;; (world tag file site) => the tag that constructing class TAG calls; nil: the class itself
+  (constructor (constantly nil) :type function)
+  ;; (world file site tags) => the tags among TAGS, overloads, that the call may mean; nil: by arity
+  (select (constantly nil) :type function)
+  ;; (world value name) => value of member NAME of a :builtin VALUE (its arguments are type arguments)
+  (builtin-member (constantly nil) :type function)
+  ;; (world value name argument) => value of calling method NAME of a :builtin VALUE; ARGUMENT: function of an
+  ;; argument's place to its value
+  (builtin-call (constantly nil) :type function)
+  ;; (world value name argument parameter) => value of a callback's parameter, the callback being argument
+  ;; number ARGUMENT of the builtin method NAME of VALUE
+  (builtin-callback (constantly nil) :type function)
+  ;; (world name arguments) => value of the builtin generic type NAME applied to ARGUMENTS, or nil
+  (apply-builtin (constantly nil) :type function)
+  ;; (world value name) => tag or value of NAME in a :package VALUE
+  (package-member (constantly nil) :type function)
+  ;; method names that builtin types have: never guessed. A list of strings, turned into a table of names
+  (builtin-names '() :type list)
+  (call-constructs nil)                 ; T(x) makes a T
+  (implicit-self nil)                   ; a bare name may be a member of the class around it
+  (all-exported nil)                    ; every top-level name of a module is seen from outside
+  (guess t)                             ; a method name unique in the repository is `possible'
+  (default-name nil))                   ; "default" when modules have a default export
+
+(defvar *families* (make-hash-table :test 'eq))
+
+(defmacro define-family (name &rest slots &key &allow-other-keys)
+  "Defines (again) the family NAME, a keyword or a list of them. SLOTS as in the structure `family'."
+  `(dolist (name ',(if (listp name) name (list name)))
+     (setf (gethash name *families*) (make-family :name name ,@slots))))
+
+(defvar *plain* (make-family :name :plain :guess nil))
+(defun find-family (name)
+  "The family called NAME; one without rules of its own when there is none."
+  (gethash name *families* *plain*))
+(declaim (inline family-of))
+(defun family-of (world file)
+  "The family of FILE's language."
+  (find-family (world-family world file)))

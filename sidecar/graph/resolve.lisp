@@ -1,0 +1,219 @@
+;;;; Resolution: from a call site to the definitions it calls, with a certainty and the rule that decided.
+;;;;
+;;;; How to add a family of languages
+;;;;  1. The extractor (sidecar/languages/) writes facts. Conventions beside those of source/facts.lisp:
+;;;;     - what a function returns without saying its type: a binding named "return" of kind +variable+ in the
+;;;;       function's scope, its VALUE the expression returned (the first four returns are enough);
+;;;;     - what `this'/`self' means where it is not the class around: a binding named "this" in that scope;
+;;;;     - a value's type known by its initial value alone: TYPE of the def = node typeof(a = the expression);
+;;;;     - type parameters: bindings of kind +type-parameter+ with INDEX in the scope (BODY) of their class, alias or
+;;;;       function, TYPE = constraint, VALUE = default;
+;;;;     - call signatures of an interface: bindings named "()" (construct: "new()") in its scope, TYPE = function node;
+;;;;     - a parameter that is a pattern: a parameter named "{0}" … by index, the names in it variables whose VALUE is
+;;;;       a member node of it;
+;;;;     - an unannotated parameter of a function passed on: TYPE = callback(site, argument, parameter); for a function
+;;;;       given where a type is expected: callback(+none+, type node, parameter);
+;;;;     - a function or class assigned to a member of a definition (`x.y = function', Go methods of the same file,
+;;;;       Ruby `def x.y'): a def whose PARENT is that definition, without +local+; nested functions have +local+.
+;;;;     - index nodes: c of a literal node that is a string = the name of its text; b of one that is a number = it;
+;;;;     - property nodes: c = 1 when `a' is a type.
+;;;;  2. graph/families/<family>.lisp: one `define-family' (slots explained in family.lisp). Most need `import-module'
+;;;;     (specifier -> file), `outer-name' (same package, globals), `builtin-names'.
+;;;;  3. Nothing here reads files or keeps state: only facts and `remembered' tables derived from them.
+
+(defpackage #:opl.graph.resolve
+  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
+  (:import-from #:opl.source.names #:+none+ #:known #:find-name)
+  (:export #:resolve-site #:subclasses #:superclasses #:overrides #:overridden #:site-rule-certainty))
+(in-package #:opl.graph.resolve)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+;;; Rules and how sure they are. Measured on the oracle repositories; see bench/.
+
+(defparameter *certainties*
+  '((:local . :exact) (:same-file . :exact) (:import . :exact) (:package . :exact) (:module . :exact) (:self . :exact)
+    (:implicit-self . :exact) (:super . :exact) (:static . :exact) (:typed . :exact) (:construct . :exact)
+    (:object . :exact) (:alias . :likely) (:typed-union . :likely) (:inferred . :likely) (:overloads . :likely)
+    (:same-directory . :likely) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
+
+(defun site-rule-certainty (rule) (or (cdr (assoc rule *certainties*)) :likely))
+
+;;; What a node stands for
+
+(defun node-meaning (world file node &optional (depth 0))
+  "Values: meaning of the expression NODE of FILE as a definition (tag, list of tags, value or nil), the rule."
+  (if (or (= node +none+) (> depth 6))
+      nil
+      (let* ((run (world-run world file)) (op (node-op run node)) (a (node-a run node)) (b (node-b run node)))
+        (cond ((= op +op-name+) (name-meaning world file b a depth))
+              ((= op +op-member+) (member-meaning world file run a b))
+              ((= op +op-super+) (values (super-constructors world file node) :super))
+              ((= op +op-def+) (values (make-tag file a) :local))
+              ((or (= op +op-apply+) (= op +op-pointer+)) (node-meaning world file a (1+ depth)))
+              ((= op +op-cast+) (node-meaning world file b (1+ depth)))
+              (t (values (expression-value world file node) :inferred))))))
+
+(defun name-meaning (world file scope name depth)
+  (multiple-value-bind (meaning rule binding) (locate-name world file scope name :expression)
+    (if (and binding (eq rule :variable))
+        (local-variable-meaning world file binding meaning depth)
+        (values meaning rule))))
+
+(defun local-variable-meaning (world file binding meaning depth)
+  "A local variable that is another name of a definition; what a parameter calls is not known."
+  (let* ((run (world-run world file)) (kind (binding-kind run binding)) (value (binding-value run binding)))
+    (cond ((/= kind +variable+) nil)
+          ((= value +none+) nil)
+          ((member (node-op run value) '(#.+op-name+ #.+op-member+ #.+op-def+))
+           (multiple-value-bind (inner rule) (node-meaning world file value (1+ depth))
+             (values inner (and rule (if (= (node-op run value) +op-def+) rule :alias)))))
+          ((value-is meaning :function :class) (values meaning :inferred)))))
+
+(defun receiver-rule (world file run node value)
+  "How surely the receiver NODE is VALUE."
+  (declare (ignorable world file))
+  (let ((op (node-op run node)))
+    (case (value-kind value)
+      (:class :static)
+      ((:module :package) :module)
+      (:union :typed-union)
+      ((:object :expando) :object)
+      (t (cond ((= op +op-self+) :self)
+               ((= op +op-super+) :super)
+               (t :typed))))))
+
+(defun member-meaning (world file run receiver name)
+  "What member NAME of the expression RECEIVER is."
+  (let ((value (expression-value world file receiver)))
+    (cond ((null value) (values nil :unknown-receiver))
+          ((eq value *external*) nil)
+          (t (let ((meaning (locate-member world value name)))
+               (values meaning (and meaning (receiver-rule world file run receiver value))))))))
+
+(defun super-constructors (world file node)
+  (let ((value (expression-value world file node)))
+    (remove nil (mapcar #'value-tag (if (value-is value :union) (value-arguments value) (list value))))))
+
+;;; From a meaning to tags
+
+(defun meaning-tags (world meaning)
+  "Tags of the definitions that MEANING stands for."
+  (declare (ignorable world))
+  (cond ((null meaning) '())
+        ((integerp meaning) (list meaning))
+        ((consp meaning) (remove-if-not #'integerp meaning))
+        ((value-is meaning :union) (loop for part in (value-arguments meaning) append (meaning-tags world part)))
+        ((value-is meaning :function :class) (list (value-tag meaning)))
+        ((value-is meaning :expando) (list (value-tag meaning)))))
+
+(defun called-tags (world file site tags)
+  "TAGS as far as SITE can call them: overloads are chosen among, a class gives way to its constructor."
+  (let ((family (family-of world file)))
+    (if (and (rest tags) (every (lambda (tag) (= (tag-name world tag) (tag-name world (first tags)))) tags))
+        (or (funcall (family-select family) world file site tags)
+            (list (first tags)))
+        tags)))
+
+(defun constructed (world file site tags)
+  (let ((family (family-of world file)))
+    (mapcar (lambda (tag)
+              (or (and (class-kind-p (tag-kind world tag)) (funcall (family-constructor family) world tag file site)) tag))
+            tags)))
+
+;;; Guesses
+
+(defun builtin-name-p (world family name)
+  (let ((table (remembered (world :builtin-names (family-name family))
+                 (let ((table (make-hash-table)))
+                   (dolist (text (family-builtin-names family) table)
+                     (let ((n (find-name (world-names world) text))) (when n (setf (gethash n table) t))))))))
+    (gethash name table)))
+
+(defun unique-member (world file name)
+  "The one member called NAME in the repository, in FILE's family, or nil."
+  (let ((family (family-of world file)) (found nil))
+    (when (and (family-guess family) (not (builtin-name-p world family name)))
+      (do-named (tag) (world name)
+        (when (and (function-kind-p (tag-kind world tag)) (tag-parent world tag)
+                   (not (logtest +local+ (tag-flags world tag)))
+                   (eq (world-family world (tag-file tag)) (world-family world file)))
+          (if found (return-from unique-member nil) (setf found tag)))))
+    found))
+
+;;; Sites
+
+(defun resolve-site (world file site)
+  "What the call at SITE (an ordinal) of FILE calls. Values: tags (nil when nothing of the repository is known
+to be called), certainty (:exact :likely :possible), rule (a keyword)."
+  (with-trail ()
+    (let* ((run (world-run world file)) (callee (site-callee run site)) (how (site-how run site)))
+      (multiple-value-bind (meaning rule) (node-meaning world file callee)
+        (let ((tags (called-tags world file site (meaning-tags world meaning))))
+          (cond (tags
+                 (let ((tags (if (or (= how +construct+) (= how +super-call+) (family-call-constructs (family-of world file)))
+                                 (constructed world file site tags)
+                                 tags)))
+                   (setf rule (if (and (rest tags) (member rule '(:typed :self :import :same-file))) :overloads rule))
+                   (values tags (site-rule-certainty rule) rule)))
+                ((eq rule :unknown-receiver)
+                 (let ((guess (unique-member world file (site-name run site))))
+                   (and guess (values (list guess) :possible :member-unique))))))))))
+
+;;; Hierarchy
+
+(defun hierarchy (world)
+  "Tables from a class's tag to its direct subclasses, and to its direct superclasses: lists of (tag . relation)."
+  (remembered (world :hierarchy)
+    (with-trail ()
+      (let ((down (make-hash-table)) (up (make-hash-table)))
+        (do-world-files (file) (world)
+          (let ((run (world-run world file)))
+            (when run
+              (let ((seen '()))
+                (dotimes (row (heritage-count run))
+                  (pushnew (heritage-def run row) seen))
+                (dolist (def (nreverse seen))
+                  (let ((tag (make-tag file def)))
+                    (dolist (parent (heritage-tags world tag))
+                      (push (cons tag (cdr parent)) (gethash (car parent) down))
+                      (push parent (gethash tag up)))))))))
+        (maphash (lambda (tag list) (setf (gethash tag down) (sort (copy-list list) #'< :key #'car))) down)
+        (cons down up)))))
+
+(defun subclasses (world tag)
+  "Direct subclasses and implementers of TAG: list of (tag . relation), ascending."
+  (values (gethash tag (car (hierarchy world)))))
+(defun superclasses (world tag)
+  "Direct parents of TAG in the repository: list of (tag . relation)."
+  (reverse (gethash tag (cdr (hierarchy world)))))
+
+(defun overrides (world tag)
+  "Tags of the members of subclasses, at any depth, that override or implement member TAG; ascending."
+  (let ((class (tag-parent world tag)) (name (tag-name world tag)) (seen '()) (found '()))
+    (when class
+      (labels ((walk (class)
+                 (loop for (sub) in (subclasses world class)
+                       do (unless (member sub seen)
+                            (push sub seen)
+                            (let ((meaning (locate-own-member world sub name)))
+                              (dolist (tag (if (listp meaning) meaning (list meaning)))
+                                (when (integerp tag) (pushnew tag found))))
+                            (walk sub)))))
+        (walk class)))
+    (sort found #'<)))
+
+(defun overridden (world tag)
+  "Tags of the members of parents, at any depth, that member TAG overrides or implements; ascending."
+  (let ((class (tag-parent world tag)) (name (tag-name world tag)) (seen '()) (found '()))
+    (when class
+      (labels ((walk (class)
+                 (loop for (super) in (superclasses world class)
+                       do (unless (member super seen)
+                            (push super seen)
+                            (let ((meaning (locate-own-member world super name)))
+                              (dolist (tag (if (listp meaning) meaning (list meaning)))
+                                (when (integerp tag) (pushnew tag found))))
+                            (walk super)))))
+        (walk class)))
+    (sort found #'<)))
