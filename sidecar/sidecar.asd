@@ -33,6 +33,7 @@
    (:file "languages/python")
    (:file "languages/braces")
    (:file "languages/go")
+   (:file "languages/java")
    ;; index: ctags, tags, the columnar store
    (:file "index/postings")
    (:file "index/store")

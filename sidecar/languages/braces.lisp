@@ -6,7 +6,7 @@
   (:use #:cl #:opl.source.tokens #:opl.source.facts)
   (:import-from #:opl.source.names #:+none+ #:known #:u32-vector #:names)
   (:export #:walk #:make-walk #:start-walk #:w-tokens #:w-facts #:w-names #:w-path #:w-scope #:w-def #:w-class #:w-dialect
-           #:w-open #:w-case #:w-member
+           #:w-open #:w-case #:w-member #:w-site #:w-argument #:with-argument #:call-arguments #:callback-node
            #:dialect #:make-dialect #:dialect-primary #:dialect-postfix #:dialect-statement
            #:word-set #:in-word-set-p
            #:kind #:name #:mate #:line #:token-at #:identifier-p #:closer #:same-line-p #:new-line-p
@@ -39,7 +39,8 @@
   "PRIMARY (walk i to) and POSTFIX (walk node i to) give a node and the token after, or nil where the language
 has nothing of its own at I. STATEMENT (walk i to) gives the token after what it took where a statement may
 begin, or nil. KEYWORDS are no operands; OPENERS are keywords after which a statement may begin; LINES:
-whether a statement may begin on a new line; MEMBERS: the words of operators that select a member."
+whether a statement may begin on a new line; ANGLES: whether type arguments stand in <>; MEMBERS and STATICS: the
+words of operators that select a member."
   (primary #'no-hook :type function)
   (postfix #'no-hook :type function)
   (statement #'no-hook :type function)
@@ -47,7 +48,8 @@ whether a statement may begin on a new line; MEMBERS: the words of operators tha
   (openers *no-words* :type simple-bit-vector)
   (members (word-set "." "->" "?.") :type simple-bit-vector)
   (statics (word-set "::") :type simple-bit-vector)
-  (lines nil))
+  (lines nil)
+  (angles nil))
 
 (defstruct (walk (:conc-name w-))
   (tokens (make-tokens) :type tokens)
@@ -59,6 +61,8 @@ whether a statement may begin on a new line; MEMBERS: the words of operators tha
   (def +none+ :type (unsigned-byte 32))
   (class +none+ :type (unsigned-byte 32))    ; the type whose members are being read
   (open nil)                                 ; true: the block in hand has no scope yet, for nothing is bound in it
+  (site +none+ :type (unsigned-byte 32))     ; the call whose argument is being read
+  (argument 0 :type (unsigned-byte 32))      ; which argument
   (member nil)                               ; free for a dialect
   (case nil))                                ; free for a dialect
 
@@ -191,7 +195,17 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
                 (let ((,end ,i)) (declare (ignorable ,end)) ,@body)
                 (setf ,i (1+ ,i) ,start ,i))
                ((token-opens-p (w-tokens ,walk) ,i) (setf ,i (1+ (closer ,walk ,i ,stop))))
+               ((and (token-at ,walk ,i "<") (dialect-angles (w-dialect ,walk)))
+                (setf ,i (or (type-arguments-end ,walk ,i ,stop) (1+ ,i))))
                (t (incf ,i)))))))
+
+(defun type-arguments-end (w i to)
+  "The token after the type arguments that open with the `<' at I, or nil when it compares."
+  (declare (type fixnum i to))
+  (let ((after (and (or (identifier-p w (1- i)) (token-at w (1- i) "." "::")) (skip-angles w i to))))
+    (and after
+         (or (>= (the fixnum after) to) (token-at w after "(" "::" "[" "{" ")" "." "," "?" "!") (identifier-p w after))
+         after)))
 
 (defun find-at-depth (w from to test)
   "The first token in [FROM, TO) outside brackets for which TEST (of an ordinal) is true, or nil."
@@ -259,15 +273,35 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
                 ((token-at w i "{") (let ((close (closer w i to))) (with-block (w) (code w (1+ i) close)) (values +none+ (min to (1+ close)))))
                 (t (values +none+ (1+ i))))))))
 
-(defun arguments (w open close)
+(defmacro with-argument ((w site argument) &body body)
+  "Runs BODY, which reads argument number ARGUMENT of call SITE."
+  (let ((old (gensym)) (place (gensym)))
+    `(let ((,old (w-site ,w)) (,place (w-argument ,w)))
+       (setf (w-site ,w) ,site (w-argument ,w) ,argument)
+       (multiple-value-prog1 (progn ,@body)
+         (setf (w-site ,w) ,old (w-argument ,w) ,place)))))
+
+(defun callback-node (w index)
+  "The type of parameter INDEX of the function literal in hand, given by the call it is an argument of; +none+
+where it is none."
+  (if (= (w-site w) +none+) +none+ (node w +op-callback+ (w-site w) (w-argument w) index)))
+
+(defun call-arguments (w site open close)
+  "Reads the arguments of SITE between the brackets OPEN and CLOSE. The first cell."
+  (multiple-value-bind (cells count) (arguments w open close site)
+    (unless (= site +none+)
+      (setf (draft-site-arity (w-facts w) site) count (draft-site-arguments (w-facts w) site) cells))
+    cells))
+
+(defun arguments (w open close &optional (site +none+))
   "Reads the arguments between the brackets OPEN and CLOSE. Values: first cell or +none+, how many."
   (declare (type fixnum open close))
   (if (= close (1+ open))
       (values +none+ 0)
       (let ((nodes '()) (count 0))
-        (declare (type fixnum count))
+        (declare (type (unsigned-byte 32) count))
         (do-pieces (start end w (1+ open) close)
-          (push (expression w start end) nodes)
+          (push (with-argument (w site count) (expression w start end)) nodes)
           (incf count))
         (values (if (every (lambda (node) (= node +none+)) nodes) +none+ (cell-list w (nreverse nodes))) count))))
 
@@ -281,7 +315,8 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
     (loop
       (when (>= i to) (return (values node i)))
       (let ((name (name w i)) (punctuation (= (kind w i) +punctuation+)))
-        (cond ((and punctuation (in-word-set-p name (dialect-members dialect)) (identifier-p w (1+ i)) (< (1+ i) to))
+        (cond ((and punctuation (in-word-set-p name (dialect-members dialect)) (identifier-p w (1+ i)) (< (1+ i) to)
+                    (not (token-at w (1+ i) "new")))
                (setf named (1+ i)
                      node (member-node w node (name w named))
                      i (+ i 2)))
@@ -293,11 +328,8 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
                     (not (and (dialect-lines dialect) (new-line-p w i))))
                (let ((close (closer w i to)))
                  (if (>= named 0)
-                     (let ((site (call-site w named node +call+ +none+ +none+)) (facts (w-facts w)))
-                       (multiple-value-bind (cells count) (arguments w i close)
-                         (setf (draft-site-arity facts site) count
-                               (draft-site-arguments facts site) cells
-                               node (node w +op-call+ node cells site))))
+                     (let* ((site (call-site w named node +call+ +none+ +none+)) (cells (call-arguments w site i close)))
+                       (setf node (node w +op-call+ node cells site)))
                      (multiple-value-bind (cells) (arguments w i close)
                        (setf node (node w +op-call+ node cells +none+))))
                  (setf named -1
@@ -354,6 +386,9 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
 
 (defun code (w i to)
   "Walks the statements and expressions in [I, TO)."
+  (with-argument (w +none+ 0) (statements w i to)))
+
+(defun statements (w i to)
   (declare (type fixnum i to))
   (let* ((dialect (w-dialect w)) (statement (dialect-statement dialect)) (lines (dialect-lines dialect)) (start t))
     (loop
