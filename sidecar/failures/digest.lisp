@@ -1,7 +1,7 @@
 (defpackage #:opl.failures.digest
   (:use #:cl #:opl.failures.report)
   (:import-from #:opl.failures.pattern #:line #:matching)
-  (:import-from #:opl.failures.table #:draft-failure #:draft-lines #:prefixp #:suffixp #:trim #:blank-line-p #:indentation #:joined)
+  (:import-from #:opl.failures.table #:draft-failure #:draft-lines #:draft-late #:prefixp #:suffixp #:trim #:blank-line-p #:indentation #:joined)
   (:import-from #:opl.failures.frames #:frame-of #:tidy-path #:as-line #:foreign-path-p)
   (:export #:digest #:category-of))
 (in-package #:opl.failures.digest)
@@ -126,11 +126,31 @@
     (declare (ignorable package))
     (if (eq innermost :last) (first (last own)) (first own))))
 
+(defun place-of-diagnostic (failure lines)
+  "The place that a compiler's diagnostic names when the runner itself shows no frame: `path:2:12`, `path(2,12): error`, `path: … (2:12)`."
+  (flet ((at (path line)
+           (let ((path (tidy-path path)))
+             (when (and path (not (foreign-path-p path)))
+               (setf (failure-path failure) path (failure-line failure) line)
+               t))))
+    (dolist (text lines)
+      (let* ((line (as-line text)) (end (length line)))
+        (when (or (matching (line end) (text "SyntaxError: " (path path) ": " longest "(" (l integer) ":" integer ")") (at path l))
+                  (matching (line end) (blanks (? "[" text "] ") (? "File: ") (path path (or ".ts" ".tsx" ".js" ".jsx" ".mjs" ".cjs" ".mts" ".vue" ".svelte")) ":" (l integer) ":" integer) (at path l))
+                  (matching (line end) (blanks (path path (or ".ts" ".tsx" ".mts" ".cts")) "(" (l integer) "," integer "): error") (at path l))
+                  (matching (line end) (blanks (? "> ") (path path (or ".js" ".ts" ".mjs" ".cjs")) ":" (l integer) end) (at path l))
+                  ;; an excerpt's marked line, of the file that failed
+                  (and (failure-path failure)
+                       (matching (line end) (blanks ">" blanks (l integer) " |") (at (failure-path failure) l)))
+                  (and (failure-path failure)
+                       (matching (line end) (blanks (? "SyntaxError: ") longest "(" (l integer) ":" integer ")" end) (at (failure-path failure) l))))
+          (return t))))))
+
 (defun digest (draft options)
   "Fills what the table's rules left open in DRAFT's failure from the lines below it; returns the failure.
 OPTIONS: :frames languages, :innermost :first or :last, :message :e-lines :python :plain or nil, :category the one where words do not tell."
   (let ((failure (draft-failure draft))
-        (lines (reverse (draft-lines draft))))
+        (lines (append (reverse (draft-lines draft)) (reverse (draft-late draft)))))
     (multiple-value-bind (frames message) (split-block lines (getf options :frames) (getf options :message))
       (when frames
         (setf (failure-frames failure) (append (failure-frames failure) (subseq frames 0 (min +frames-limit+ (length frames)))))
@@ -145,7 +165,9 @@ OPTIONS: :frames languages, :innermost :first or :last, :message :e-lines :pytho
                  (setf (failure-message failure)
                        (if (search (failure-message failure) text) text
                            (cut (format nil "~A~%~A" (failure-message failure) text)))))))))
+    (when (and (null (failure-line failure)) (failure-suite failure)) (place-of-diagnostic failure lines))
     (setf (failure-path failure) (tidy-path (failure-path failure)))
+    (when (and (failure-suite failure) (null (failure-test failure))) (setf (failure-test failure) (and (not (equal "compile" (failure-category failure))) (failure-path failure))))
     (unless (failure-category failure)
       (let ((category (category-of (failure-message failure) (failure-suite failure))))
         (setf (failure-category failure)

@@ -94,7 +94,7 @@
         (make path at function))))
 
 (defun in-java (text end)
-  (matching (text end) (blanks (? "at ") (function (not-of "() ")) "(" (file (not-of ":()")) (? ":" (at integer)) ")" (or end " ~[" " ["))
+  (matching (text end) (blanks (or (seq "at " (function (not-of "()"))) (function (not-of "() "))) "(" (file (not-of ":()")) (? ":" (at integer)) ")" (or end " ~[" " ["))
     (let ((function (java-function function)))
       (and (find #\. function)
            (make file at function

@@ -95,7 +95,7 @@
 
 (defun telling-p (reading)
   (or (reading-failures reading) (count-in reading :passed) (count-in reading :failed)
-      (intersection '(:passed :ok :none-ran :timeout :failed) (reading-flags reading))))
+      (intersection '(:passed :ok :none-ran :timeout :failed :setup :compile) (reading-flags reading))))
 
 (defun swallowed-p (reading readings)
   "True when another reading's runner repeats the output of this one's."
@@ -123,6 +123,8 @@
                    ((every (lambda (failure) (equal "setup" (failure-category failure))) failures) "setup-error")
                    (t "failed"))))
           ((plusp (or failed 0)) "failed")
+          ((member :compile flags) "compile-error")
+          ((member :setup flags) "setup-error")
           ((and (member :failed flags)) "failed")
           ((or ran (member :passed flags)) "passed")
           ((or (member :none-ran flags) (eql passed 0)) "no-tests-ran")
@@ -151,14 +153,15 @@
          (first (first ranked))
          ;; several runners in one log: those that counted tests are added up
          (counted (remove-if-not (lambda (reading) (and (eq (kind-of-reading reading) (if first (kind-of-reading first) :tests)))) ranked))
-         (failures (loop for reading in counted append (reading-failures reading)))
+         (told (if (some #'reading-failures counted) counted ranked))
+         (failures (loop for reading in told append (reading-failures reading)))
          (passed (sum-of counted :passed)) (failed (sum-of counted :failed)) (skipped (sum-of counted :skipped))
          (verdict (if first (verdict-of counted failures passed failed) "unparsed"))
          (verdict (with-exit-code verdict exit-code failures))
          (runner (if first (runner-name (reading-runner first)) (car (first weights)))))
     (make-report :runner runner :verdict verdict :passed passed :failed failed :skipped skipped
                  :failures failures
-                 :tail (and (string= verdict "unparsed") (log-tail path))
+                 :tail (and (null failures) (not (member verdict '("passed" "no-tests-ran") :test #'string=)) (log-tail path))
                  :runners (if ranked (mapcar (lambda (reading) (runner-name (reading-runner reading))) ranked) (and runner (list runner))))))
 
 (defun bare-report (path weights)

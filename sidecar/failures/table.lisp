@@ -10,7 +10,7 @@
            #:runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
            #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-mode #:reading-flags #:reading-counts
            #:reading-lines #:deliver #:close-reading #:attentive-p #:*reading*
-           #:draft #:draft-failure #:draft-lines))
+           #:draft #:draft-failure #:draft-lines #:draft-late))
 (in-package #:opl.failures.table)
 
 ;;; A runner's table: signs by which its output is known, and rules (pattern, what to do) for its lines.
@@ -47,12 +47,13 @@
 ;;; the state of one table's reading of a log
 
 (defconstant +lines-of-a-failure+ 400 "Lines of a failure that are kept; a stack is told by fewer.")
+(defconstant +last-lines+ 200 "Lines of a longer failure's end that are kept as well: the last exception of a chain stands there.")
 (defconstant +failures-kept+ 5000 "Failures of one log that are kept; more are counted alone.")
 (defconstant +patience+ 4000 "Lines without a rule's match after which an open failure is taken to have ended.")
 
 (defstruct draft
   "A failure being read: FAILURE with what the rules said, LINES (latest first) what was printed below it."
-  (failure nil :type failure) (lines '() :type list) (count 0 :type fixnum))
+  (failure nil :type failure) (lines '() :type list) (count 0 :type fixnum) (late '() :type list) (late-count 0 :type fixnum))
 
 (defstruct reading
   (runner nil :type runner)
@@ -126,9 +127,12 @@ when it has no lines yet, and left alone when it has."
   "Adds LINE to the open failure, if any."
   (let ((draft (reading-open *reading*)))
     (when draft
-      (when (< (draft-count draft) +lines-of-a-failure+)
-        (incf (draft-count draft))
-        (push line (draft-lines draft))))
+      (cond ((< (draft-count draft) +lines-of-a-failure+)
+             (incf (draft-count draft))
+             (push line (draft-lines draft)))
+            (t (push line (draft-late draft))
+               (when (>= (incf (draft-late-count draft)) (* 2 +last-lines+))
+                 (setf (cdr (nthcdr (1- +last-lines+) (draft-late draft))) nil (draft-late-count draft) +last-lines+)))))
     t))
 
 (defun count-of (key) "The count KEY (:passed :failed :skipped), or nil." (getf (reading-counts *reading*) key))

@@ -12,7 +12,7 @@
   (on ((? text " ") (? "Error: ") "Cannot find " (kind (or "module" "package")) " " (what rest))
     (if (or (reading-open *reading*) (search "[eslint]" line)) reject (setup (trim line))))
   (on ((? "Error ") "[ERR_MODULE_NOT_FOUND]: " (what rest)) (setup (trim line)))
-  (on ("Traceback (most recent call last):") (begin-failure :suite t) (stash :trace (reading-open *reading*)) (enter :traceback))
+  (on ((? text) "Traceback (most recent call last):") (begin-failure :suite t) (stash :trace (reading-open *reading*)) (enter :traceback))
   (within (:traceback) ((kind (not-of " :")) ": " (message rest))
     (setf (failure-message (pending)) line) (end-failure) (enter nil))
   (within (:traceback) (blank rest) reject)

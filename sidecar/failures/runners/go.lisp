@@ -171,7 +171,7 @@
         (dolist (text (draft-lines draft))
           (let ((line (as-line text)))
             (or (matching (line (length line)) (blanks "Error Trace:" blanks (path path) ":" (at* integer)) (setf trace (list path at*)))
-                (matching (line (length line)) (blanks (path path ".go") ":" (at* integer) ": ") (unless at (setf at (list path at*))))
+                (matching (line (length line)) (blanks (? (not-of " :()") ": ") (path path ".go") ":" (at* integer) ": ") (unless at (setf at (list path at*))))
                 (matching (line (length line)) (blanks (path path ".go") ":" (at* integer) ":" end) (unless at (setf at (list path at*)))))))
         (let ((place (or trace at)))
           (when place (setf (failure-path failure) (first place) (failure-line failure) (second place))))))))

@@ -66,6 +66,12 @@
                              (let ((dot (position #\. name :from-end t))) (and dot (suffixp (subseq name dot) test) (search (subseq name 0 dot) test)))))))
            (reading-failures *reading*)))
 
+(defun keep-diagnostics (keep)
+  "Without KEEP the compiler's diagnostics in the log are a test's own output."
+  (unless keep
+    (dolist (draft (reading-failures *reading*))
+      (when (equal "compile" (failure-category (draft-failure draft))) (drop-failure draft)))))
+
 (define-runner "maven-surefire" (:kind :tests :frames (:java) :innermost :first :message :plain :contains ("junit4" "javac" "scalatest" "junit-console"))
   (sign 10 (? "[" word " ") "Tests run: " integer ", Failures: " integer ", Errors: " integer)
   (sign 5 "[INFO] Scanning for projects")
@@ -100,6 +106,7 @@
   (on ("[ERROR] Failed to execute goal " (goal text+) ": " (message rest))
     (end-failure) (enter nil)
     (stash :goal (list goal message)) (flag :failed))
+  (on ((? "[ERROR] ") "COMPILATION ERROR") (flag :compilation))
   (on ("[ERROR] Unknown lifecycle phase") (note-failure :suite t :category "setup" :message line))
   (on ("[INFO] No tests to run.") (flag :none-ran))
   (on ("[INFO] BUILD SUCCESS") (end-failure) (enter nil) (flag :ok))
@@ -110,14 +117,14 @@
           ((eq (mode) :results) t)
           (t (end-failure))))
   (finish
+    (keep-diagnostics (or (flagged :compilation) (search "compil" (or (first (stashed :goal)) ""))))
     (when (and (plusp (or (count-of :class-run) 0)))
       (let ((failed (count-of :class-failed)) (skipped (count-of :class-skipped)))
         (tally :passed (max 0 (- (count-of :class-run) failed skipped))) (tally :failed failed) (tally :skipped skipped)))
     (when (eql 0 (count-of :run)) (flag :none-ran))
     (let ((goal (stashed :goal)))
       (when (and goal (null (reading-failures *reading*)) (not (plusp (or (count-of :failed) 0))))
-        (note-failure :suite t :category (if (search "compil" (first goal)) "compile" "setup")
-                      :message (format nil "Failed to execute goal ~A: ~A" (first goal) (second goal)))))))
+        (flag (if (search "compil" (first goal)) :compile :setup))))))
 
 ;;; Gradle
 
@@ -137,6 +144,9 @@
     (if (or (prefixp ">" name) (prefixp " " name)) reject
         (progn (begin-failure :test (format nil "~A > ~A" name more) :merge t) (tally :lines-failed) (enter :failure))))
   (within (:failure) ((not-of " 	")) (leave) reject)
+  (within (:failure) (blanks (? "Caused by: ") (exception word) " at " (file (not-of " ():")) ":" (at integer) end)
+    (when (and (pending) (null (failure-line (pending)))) (setf (failure-path (pending)) file (failure-line (pending)) at))
+    (add-line (format nil "~A at ~A:~D" exception file at)))
   (on ((name text+) " > " (more text+) " " (status (or "PASSED" "SKIPPED")) end)
     (end-failure) (if (string= status "PASSED") (tally :lines-passed) (tally :lines-skipped)))
   (on ((n integer) " test" (? "s") " completed, " (failed integer) " failed" (? ", " (skipped integer) " skipped"))
@@ -153,15 +163,14 @@
   (on ("> Task :" (task word) (? " " (status rest))) (end-failure) (when (and (search "est" task) (not status)) (flag :test-task)) t)
   (on ((or "BUILD SUCCESSFUL" "BUILD FAILED") rest) (end-failure) (if (search "SUCCESS" line) (flag :ok) (flag :failed)))
   (finish
+    (keep-diagnostics (or (null (count-of :completed)) (search "ompil" (format nil "~A ~A" (stashed :wrong) (stashed :why)))))
     (unless (count-of :completed)
       (when (or (count-of :lines-passed) (count-of :lines-failed))
         (unless (stashed :results)
           (total :passed (or (count-of :lines-passed) 0)) (total :skipped (or (count-of :lines-skipped) 0))
           (total :failed (or (count-of :lines-failed) 0)))))
     (when (and (stashed :wrong) (null (reading-failures *reading*)))
-      (destructuring-bind (text task) (stashed :wrong)
-        (note-failure :suite t :category (if (or (search "ompile" text) (search "Compilation" (or (stashed :why) ""))) "compile" "setup") :test task
-                      :message (format nil "~A~@[ ~A~]" text (stashed :why)))))))
+      (flag (if (or (search "ompile" (first (stashed :wrong))) (search "Compilation" (or (stashed :why) ""))) :compile :setup)))))
 
 ;;; JUnit's console launcher, JUnit 4's text runner, TestNG
 

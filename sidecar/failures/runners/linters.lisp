@@ -21,7 +21,7 @@
   (let ((gap (search "  " text :from-end t)))
     (if gap (values (string-right-trim " " (subseq text 0 gap)) (subseq text (+ gap 2))) (values text nil))))
 
-(define-runner "eslint" (:kind :tests :frames () :message :plain)
+(define-runner "eslint" (:kind :linter :frames () :message :plain)
   (sign 10 (? "✖ ") integer " problem" (? "s") " (" integer " error")
   (sign 4 blanks integer ":" integer blanks+ (or "error" "warning") blanks+)
   (on ((path (or "/" "./" (seq letter ":\\") (seq letter ":/")) (not-of "*\"<>|")) end) (if (or (find #\: path :start (min 2 (length path)))) reject (progn (stash :file path) (enter :file))))
@@ -31,7 +31,7 @@
           (note-failure :test rule :path (stashed :file) :line at :message message :category (if (prefixp "Parsing error" message) "compile" "error"))
           t)))
   (on ((? "✖ ") (n integer) " problem" (? "s") " (" (errors integer) " error" (? "s")) (enter nil) (tally :problems n)
-    (when (eql errors 0) (flag :ok)) (total :failed n)))
+    (if (eql errors 0) (flag :passed) (total :failed n)) t))
 
 (define-runner "mypy" (:kind :compiler :frames () :message :plain)
   (sign 10 "Found " integer " error" (? "s") " in " integer " file")

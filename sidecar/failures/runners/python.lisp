@@ -139,15 +139,15 @@
   (sign 10 "ERROR: not found: ")
   (sign 6 "FAILED " path "::" word)
   (on ((of "=") " test session starts " (of "="))
-    (if (eq (mode) :sections) (stash :nested t)
+    (if (member (mode) '(:sections :passes)) (stash :nested t)
         (progn (when (stashed :sections) (commit-session)) (enter nil) t)))
   (on ((of "=") " FAILURES " (of "=")) (if (nested-p) reject (progn (end-failure) (enter :sections))))
   (on ((of "=") " ERRORS " (of "=")) (if (nested-p) reject (progn (end-failure) (enter :sections))))
   (on ((of "=") " " (what (or "XFAILURES" "PASSES" "XPASSES" "XFAILS" "RERUNS" "warnings summary" "slowest " "SKIPS")) longest "=" end) (if (nested-p) reject (progn (end-failure) (enter :passes))))
-  (on ((of "=") " short test summary info " (of "=")) (if (nested-p) reject (progn (end-failure) (enter :summary))))
+  (on ((of "=") " short test summary info " (of "=")) (stash :late nil) (if (nested-p) reject (progn (end-failure) (enter :summary))))
   (on ((mark "=" (of "= ") ) (text text+) (mark2 " =" (? (of "="))) end)
     (let* ((text (or (ruled line #\=) "")) (pairs (counts-in text)))
-      (cond ((and (eq (mode) :sections) (nested-p)) (when pairs (stash :nested nil) (add-line line)) t)
+      (cond ((nested-p) (when pairs (stash :nested nil) (stash :last-totals (cons pairs (stashed :late))) (add-line line)) t)
             (pairs (if (and (search " in " text)) (close-session pairs) reject))
             (t reject))))
   (on ((text (of "0123456789") " " (or "passed" "failed" "error" "skipped" "deselected" "xfailed" "warning") text " in " number "s" longest) end)
@@ -163,7 +163,7 @@
         (stash :one-line (cons (list path at message) (stashed :one-line)))
         reject))
   (on ((kind (or "FAILED" "ERROR")) " " (id path "::" text+) (or end (seq " - " (message rest))))
-    (cond ((nested-p) reject)
+    (cond ((nested-p) (stash :late (cons (list kind (trim id) message) (stashed :late))) reject)
           ((member (mode) '(:summary :passes nil)) (whole-line kind line) t)
           (t reject)))
   (within (:summary) ((kind (or "FAILED" "ERROR")) " " (id (not-of " ")) (or end (seq " - " (message rest))))
@@ -184,9 +184,15 @@
   (on ((? path " ") "error: unrecognized arguments: " rest) (note-failure :suite t :category "setup" :message line))
   (on ("[gw" integer "] node down: " rest) (add-line line))
   (finish
+    ;; an inner session without an end hid the outer one's: the log's last totals are the outer one's
+    (when (and (stashed :last-totals) (not (flagged :ended)))
+      (destructuring-bind (pairs . late) (stashed :last-totals)
+        (loop for (kind id message) in (reverse late) do (summary-line id message kind))
+        (close-session pairs)))
+    (stash :summed-count (length (stashed :summed)))
     (commit-session)
-    (when (flagged :timeout) (thread-timeout))
     (unless (flagged :ended)
+      (when (and (plusp (stashed :summed-count)) (null (count-of :failed))) (total :failed (stashed :summed-count)))
       (when (or (count-of :passed-lines) (count-of :failed-lines))
         (unless (count-of :passed) (total :passed (or (count-of :passed-lines) 0)))))))
 
@@ -201,10 +207,6 @@
       (if (eq (mode) :summary)
           (summary-line (subseq line start dash) (and dash (subseq line (+ dash 3))) kind)
           reject))))
-
-(defun thread-timeout ()
-  "pytest-timeout's thread method ends the process: the test is known by the stack of the main thread."
-  t)
 
 ;;; unittest, Django's runner, nose: the same report
 
