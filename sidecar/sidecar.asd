@@ -67,6 +67,7 @@
    (:file "session/facts")
    (:file "session/summary")
    (:file "session/intake")
+   (:file "session/runs")
    ;; image: lisp_eval and its vocabulary
    (:file "image/printing")
    (:file "image/near")
@@ -82,4 +83,5 @@
    (:file "operations")
    (:file "operations/index")
    (:file "operations/image")
-   (:file "operations/memory")))
+   (:file "operations/memory")
+   (:file "operations/runs")))

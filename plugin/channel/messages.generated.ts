@@ -13,13 +13,16 @@ export type Role = (typeof roleValues)[number];
 export const verdictValues = ["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"] as const;
 export type Verdict = (typeof verdictValues)[number];
 
+export const scopeValues = ["targeted","full"] as const;
+export type Scope = (typeof scopeValues)[number];
+
 export const sourceValues = ["scratch","snapshot"] as const;
 export type Source = (typeof sourceValues)[number];
 
 export const stateValues = ["empty","indexing","ready","failed"] as const;
 export type State = (typeof stateValues)[number];
 
-export const observedValues = ["request","answer","decision","note","edit","tool","test","verdict","failure","impact","todo","compacted","handover"] as const;
+export const observedValues = ["request","answer","decision","note","edit","tool","test","verdict","output","failure","impact","todo","compacted","handover"] as const;
 export type Observed = (typeof observedValues)[number];
 
 /** Says how far an answer can be trusted. Always the first row. */
@@ -290,6 +293,48 @@ export interface Check {
   advice: string | null;
 }
 
+/** A test run as recorded. Order: newest first. */
+export interface PastRun {
+  /** number within this answer */
+  run: number;
+  /** what was run */
+  scope: Scope;
+  /** the folder it ran in, relative to the root */
+  folder: string;
+  /** the test runner */
+  runner: string;
+  /** how it ended */
+  verdict: Verdict;
+  /** wall time */
+  seconds: number;
+  /** the test files asked for; none for the full suite */
+  files: string[];
+}
+
+/** A test that failed in a recorded run. Order: as recorded. */
+export interface PastFailure {
+  /** the past-run it belongs to; 0 outside one */
+  run: number;
+  /** its name; nothing for a file that did not load */
+  test: string | null;
+  /** the test file */
+  path: string | null;
+}
+
+/** What recorded runs teach of a symbol and a test. Order: symbol, path, test ascending. */
+export interface Lesson {
+  /** the changed symbol, path:name */
+  symbol: string;
+  /** the test file */
+  path: string;
+  /** a single test of it */
+  test: string | null;
+  /** runs in which it failed while the symbol had changed */
+  failed: number;
+  /** runs in which it passed */
+  passed: number;
+}
+
 /** Something the sidecar wants written to the log; never part of an answer. */
 export interface Note {
   /** note or warning */
@@ -320,6 +365,9 @@ export interface Structures {
   "session": Session;
   "fact": Fact;
   "check": Check;
+  "past-run": PastRun;
+  "past-failure": PastFailure;
+  "lesson": Lesson;
   "note": Note;
 }
 
@@ -493,6 +541,62 @@ export interface Operations {
     };
     rows: "session";
   };
+  /** Adds a test run to the record of this root. */
+  "record-run": {
+    arguments: {
+      /** absolute path of this root's cache folder */
+      cache: string;
+      /** a name of the content that was tested */
+      tree: string;
+      /** what was run */
+      scope: Scope;
+      /** the folder it ran in, relative to the root */
+      folder: string;
+      /** the test runner */
+      runner: string;
+      /** how it ended */
+      verdict: Verdict;
+      /** wall time */
+      seconds: number;
+      /** tests that passed, where it is known */
+      passed: number | null;
+      /** tests that failed, where it is known */
+      failed: number | null;
+      /** tests that were skipped, where it is known */
+      skipped: number | null;
+      /** the command as typed */
+      command: string;
+      /** TAB-separated: file path; failure test path; lesson symbol path test passed or failed */
+      entries: string[];
+    };
+    rows: never;
+  };
+  /** The runs recorded at one state of the tree. */
+  "past-runs": {
+    arguments: {
+      /** absolute path of this root's cache folder */
+      cache: string;
+      /** a name of the content */
+      tree: string;
+    };
+    rows: "past-run" | "past-failure";
+  };
+  /** The tests whose newest run failed, the latest failure first. */
+  "still-failing": {
+    arguments: {
+      /** absolute path of this root's cache folder */
+      cache: string;
+    };
+    rows: "past-failure";
+  };
+  /** What the recorded runs teach of symbols and tests. */
+  "lessons": {
+    arguments: {
+      /** absolute path of this root's cache folder */
+      cache: string;
+    };
+    rows: "lesson";
+  };
   /** Checks what the sidecar can see: SBCL, threads, ctags and its features, git, caches. */
   "doctor": {
     arguments: {
@@ -527,6 +631,9 @@ export const columns: Record<StructureName, readonly (readonly [name: string, ty
   "session": [["id","text"],["parent","text?"],["head","text?"],["age","natural?"],["observations","natural"]],
   "fact": [["section","text"],["text","text"]],
   "check": [["name","text"],["ok","flag"],["found","text"],["advice","text?"]],
+  "past-run": [["run","natural"],["scope","scope"],["folder","text"],["runner","text"],["verdict","verdict"],["seconds","decimal"],["files","text*"]],
+  "past-failure": [["run","natural"],["test","text?"],["path","text?"]],
+  "lesson": [["symbol","text"],["path","text"],["test","text?"],["failed","natural"],["passed","natural"]],
   "note": [["level","text"],["text","text"]],
 };
 
@@ -551,6 +658,10 @@ export const operations: Record<
   "summary": { lane: "query", rows: ["summary"], arguments: [["session","text?"],["tokens","natural"]] },
   "handover-facts": { lane: "query", rows: ["session","fact"], arguments: [["session","text?"],["tokens","natural"]] },
   "sessions": { lane: "query", rows: ["session"], arguments: [] },
+  "record-run": { lane: "work", rows: [], arguments: [["cache","text"],["tree","text"],["scope","scope"],["folder","text"],["runner","text"],["verdict","verdict"],["seconds","decimal"],["passed","natural?"],["failed","natural?"],["skipped","natural?"],["command","text"],["entries","text*"]] },
+  "past-runs": { lane: "query", rows: ["past-run","past-failure"], arguments: [["cache","text"],["tree","text"]] },
+  "still-failing": { lane: "query", rows: ["past-failure"], arguments: [["cache","text"]] },
+  "lessons": { lane: "query", rows: ["lesson"], arguments: [["cache","text"]] },
   "doctor": { lane: "query", rows: ["check"], arguments: [["ctags","text"]] },
 };
 
@@ -571,11 +682,14 @@ export const rowSchemas: Record<StructureName, object> = {
   "value": {"type":"object","properties":{"value":{"type":"string"},"type":{"type":"string"}},"required":["value","type"],"additionalProperties":false},
   "output": {"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},
   "remark": {"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},
-  "recalled": {"type":"object","properties":{"score":{"type":"number"},"age":{"type":"integer","minimum":0},"current":{"type":"boolean"},"kind":{"enum":["request","answer","decision","note","edit","tool","test","verdict","failure","impact","todo","compacted","handover"]},"subject":{"anyOf":[{"type":"null"},{"type":"string"}]},"state":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"},"session":{"type":"string"}},"required":["score","age","current","kind","subject","state","text","session"],"additionalProperties":false},
+  "recalled": {"type":"object","properties":{"score":{"type":"number"},"age":{"type":"integer","minimum":0},"current":{"type":"boolean"},"kind":{"enum":["request","answer","decision","note","edit","tool","test","verdict","output","failure","impact","todo","compacted","handover"]},"subject":{"anyOf":[{"type":"null"},{"type":"string"}]},"state":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"},"session":{"type":"string"}},"required":["score","age","current","kind","subject","state","text","session"],"additionalProperties":false},
   "summary": {"type":"object","properties":{"text":{"type":"string"},"facts":{"type":"integer","minimum":0},"tokens":{"type":"integer","minimum":0}},"required":["text","facts","tokens"],"additionalProperties":false},
   "session": {"type":"object","properties":{"id":{"type":"string"},"parent":{"anyOf":[{"type":"null"},{"type":"string"}]},"head":{"anyOf":[{"type":"null"},{"type":"string"}]},"age":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"observations":{"type":"integer","minimum":0}},"required":["id","parent","head","age","observations"],"additionalProperties":false},
   "fact": {"type":"object","properties":{"section":{"type":"string"},"text":{"type":"string"}},"required":["section","text"],"additionalProperties":false},
   "check": {"type":"object","properties":{"name":{"type":"string"},"ok":{"type":"boolean"},"found":{"type":"string"},"advice":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["name","ok","found","advice"],"additionalProperties":false},
+  "past-run": {"type":"object","properties":{"run":{"type":"integer","minimum":0},"scope":{"enum":["targeted","full"]},"folder":{"type":"string"},"runner":{"type":"string"},"verdict":{"enum":["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"]},"seconds":{"type":"number"},"files":{"type":"array","items":{"type":"string"}}},"required":["run","scope","folder","runner","verdict","seconds","files"],"additionalProperties":false},
+  "past-failure": {"type":"object","properties":{"run":{"type":"integer","minimum":0},"test":{"anyOf":[{"type":"null"},{"type":"string"}]},"path":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["run","test","path"],"additionalProperties":false},
+  "lesson": {"type":"object","properties":{"symbol":{"type":"string"},"path":{"type":"string"},"test":{"anyOf":[{"type":"null"},{"type":"string"}]},"failed":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0}},"required":["symbol","path","test","failed","passed"],"additionalProperties":false},
   "note": {"type":"object","properties":{"level":{"type":"string"},"text":{"type":"string"}},"required":["level","text"],"additionalProperties":false},
 };
 
@@ -592,12 +706,16 @@ export const argumentSchemas: Record<OperationName, object> = {
   "evaluate": {"type":"object","properties":{"code":{"type":"string"},"deadline":{"type":"integer","minimum":0}},"required":["code","deadline"],"additionalProperties":false},
   "reset": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "attach": {"type":"object","properties":{"cache":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["cache"],"additionalProperties":false},
-  "observe": {"type":"object","properties":{"session":{"type":"string"},"parent":{"anyOf":[{"type":"null"},{"type":"string"}]},"head":{"anyOf":[{"type":"null"},{"type":"string"}]},"kind":{"enum":["request","answer","decision","note","edit","tool","test","verdict","failure","impact","todo","compacted","handover"]},"subject":{"anyOf":[{"type":"null"},{"type":"string"}]},"state":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"}},"required":["session","parent","head","kind","subject","state","text"],"additionalProperties":false},
+  "observe": {"type":"object","properties":{"session":{"type":"string"},"parent":{"anyOf":[{"type":"null"},{"type":"string"}]},"head":{"anyOf":[{"type":"null"},{"type":"string"}]},"kind":{"enum":["request","answer","decision","note","edit","tool","test","verdict","output","failure","impact","todo","compacted","handover"]},"subject":{"anyOf":[{"type":"null"},{"type":"string"}]},"state":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"}},"required":["session","parent","head","kind","subject","state","text"],"additionalProperties":false},
   "recall": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"query":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["session","query","limit"],"additionalProperties":false},
   "remember": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"}},"required":["session","text"],"additionalProperties":false},
   "summary": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"tokens":{"type":"integer","minimum":0}},"required":["session","tokens"],"additionalProperties":false},
   "handover-facts": {"type":"object","properties":{"session":{"anyOf":[{"type":"null"},{"type":"string"}]},"tokens":{"type":"integer","minimum":0}},"required":["session","tokens"],"additionalProperties":false},
   "sessions": {"type":"object","properties":{},"required":[],"additionalProperties":false},
+  "record-run": {"type":"object","properties":{"cache":{"type":"string"},"tree":{"type":"string"},"scope":{"enum":["targeted","full"]},"folder":{"type":"string"},"runner":{"type":"string"},"verdict":{"enum":["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"]},"seconds":{"type":"number"},"passed":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"failed":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"skipped":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"command":{"type":"string"},"entries":{"type":"array","items":{"type":"string"}}},"required":["cache","tree","scope","folder","runner","verdict","seconds","passed","failed","skipped","command","entries"],"additionalProperties":false},
+  "past-runs": {"type":"object","properties":{"cache":{"type":"string"},"tree":{"type":"string"}},"required":["cache","tree"],"additionalProperties":false},
+  "still-failing": {"type":"object","properties":{"cache":{"type":"string"}},"required":["cache"],"additionalProperties":false},
+  "lessons": {"type":"object","properties":{"cache":{"type":"string"}},"required":["cache"],"additionalProperties":false},
   "doctor": {"type":"object","properties":{"ctags":{"type":"string"}},"required":["ctags"],"additionalProperties":false},
 };
 
