@@ -65,7 +65,11 @@ export function alive(pid: number): boolean {
 }
 
 /** Waits until CONDITION holds; throws with WHAT after MILLISECONDS. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, milliseconds: number): Promise<void> {
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  milliseconds: number,
+): Promise<void> {
   const end = Date.now() + milliseconds;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`${what}: not within ${milliseconds / 1000} s`);

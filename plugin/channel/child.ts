@@ -1,9 +1,9 @@
 // Starts programs. The only file besides verify/run that does: one long-lived child whose lines are a protocol, and programs that run to their end.
 
 import { execa } from 'execa';
-import split2 from 'split2';
 import { Fault } from './fault.ts';
 import { decodeLine } from './fields.ts';
+import { lineStream } from './lines.ts';
 import { LIMITS, PROTOCOL_VERSION } from './messages.generated.ts';
 
 /** How long a child has to end by itself after the end of its input; the sidecar promises 2 s (protocol/README.md). */
@@ -62,7 +62,7 @@ export async function runProgram(
     windowsHide: true,
     maxBuffer: 16_000_000,
   });
-  if (options.onLine && child.stdout) child.stdout.pipe(split2(/\n/)).on('data', options.onLine);
+  if (options.onLine && child.stdout) lineStream(child.stdout, LIMITS.lineOctets, () => {}).on('data', options.onLine);
   const result = await child;
   return {
     exitCode: result.exitCode,
@@ -151,9 +151,9 @@ export class Child {
       this.#tail = (this.#tail + text).slice(-TAIL_CHARACTERS);
       this.#options.onNoise?.(text);
     });
-    // Only LF ends a line: split2's own pattern would also eat a CR before it.
-    const lines = stdout.pipe(split2(/\n/, { maxLength: LIMITS.lineOctets }));
-    lines.on('error', () => this.#break(new Fault('protocol', 'The sidecar sent a line over the limit.')));
+    const lines = lineStream(stdout, LIMITS.lineOctets, () => {
+      this.#break(new Fault('protocol', 'The sidecar sent a line over the limit.'));
+    });
     lines.on('data', (line: string) => this.#take(line));
     const drained = new Promise((resolve) => lines.once('close', resolve));
     const result = await this.#process;

@@ -1,0 +1,3 @@
+// Starts and never says a word.
+
+setInterval(() => {}, 1000);

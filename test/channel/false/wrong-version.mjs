@@ -1,0 +1,6 @@
+// Speaks a protocol of the future.
+
+import { greet, serve } from './faithful.mjs';
+
+greet(99);
+serve();

@@ -1,0 +1,22 @@
+// The real sidecar for tests: a core from the shared cache, started as the host starts it.
+
+import { prepareLaunch } from '../plugin/channel/core.ts';
+import { type SidecarOptions, shareSidecar } from '../plugin/channel/sidecar.ts';
+import { CACHE } from './scratch.ts';
+
+export const SBCL = process.env.OPL_SBCL ?? 'sbcl';
+
+const CORE = { sbcl: SBCL, cacheFolder: CACHE, heapMegabytes: 1024, stackMegabytes: 8 };
+
+/** Program and arguments of a real sidecar for ROOT. */
+export async function sidecarCommand(root: string): Promise<{ program: string; arguments: string[] }> {
+  const launch = await prepareLaunch(CORE);
+  return { program: SBCL, arguments: [...launch.arguments, '--root', root] };
+}
+
+/** Options of a real sidecar for ROOT that keeps its index in INDEX-FOLDER. */
+export function realOptions(root: string, indexFolder: string): SidecarOptions {
+  return { ...CORE, root, ctags: process.env.OPL_CTAGS ?? 'ctags', excludes: [], indexFolder, log: () => {} };
+}
+
+export { shareSidecar };
