@@ -13,6 +13,7 @@ import { evalCommand } from './commands/eval.ts';
 import { indexCommand } from './commands/index.ts';
 import { callsCommand, symbolsCommand } from './commands/rows.ts';
 import { searchCommand } from './commands/search.ts';
+import { verifyCommand } from './commands/verify.ts';
 import { createHost, type Host } from './host.ts';
 import { openProgress } from './progress.ts';
 
@@ -22,6 +23,7 @@ const COMMANDS: readonly Command<never>[] = [
   searchCommand,
   symbolsCommand,
   callsCommand,
+  verifyCommand,
   evalCommand,
   doctorCommand,
 ];

@@ -1,0 +1,84 @@
+// verify's questions, asked of the sidecar.
+
+import { operations } from '../channel/messages.generated.ts';
+import type { Sidecar } from '../channel/sidecar.ts';
+import type { ParsedLog } from './outcome-types.ts';
+import type { PastRun, RunRecord, Seams } from './seams.ts';
+
+/** The seams over the sidecar of a root whose cache folder is CACHE. The sidecar starts with the first question. */
+export function sidecarSeams(start: () => Promise<Sidecar>, cache: string, signal?: AbortSignal): Seams {
+  const ask = { signal };
+  return {
+    failures: async (log, runner, exit) => readFailures(await start(), log, runner, exit),
+    affected: async () => undefined,
+    attribute: async () => undefined,
+    async pastRuns(tree) {
+      const reply = await (await start()).call('past-runs', { cache, tree }, ask);
+      return reply['past-run'].map(
+        ({ run, scope, folder, runner, verdict, seconds, files }): PastRun => ({
+          scope,
+          cwd: folder,
+          runner,
+          verdict,
+          seconds,
+          files,
+          failures: reply['past-failure'].filter((past) => past.run === run),
+        }),
+      );
+    },
+    async stillFailing() {
+      return (await (await start()).call('still-failing', { cache }, ask))['past-failure'];
+    },
+    async record(run) {
+      const { tree, scope, cwd, runner, verdict, seconds, passed, failed, skipped, command } = run;
+      const entries = entriesOf(run);
+      await (await start()).call('record-run', {
+        cache,
+        tree,
+        scope,
+        folder: cwd,
+        runner,
+        verdict,
+        seconds,
+        passed,
+        failed,
+        skipped,
+        command,
+        entries,
+      });
+    },
+  };
+}
+
+/** Parts are separated by TAB; a name that holds one has it as a blank. */
+function entriesOf({ files, failures, learned }: RunRecord): string[] {
+  const entry = (...parts: readonly (string | null)[]) =>
+    parts.map((part) => (part ?? '').replace(/[\t\r\n]+/g, ' ')).join('\t');
+  return [
+    ...files.map((file) => entry('file', file)),
+    ...failures.map(({ test, path }) => entry('failure', test, path)),
+    ...learned.map(({ symbol, path, test, failed }) =>
+      entry('lesson', symbol, path, test, failed ? 'failed' : 'passed'),
+    ),
+  ];
+}
+
+type AnyCall = (
+  operation: string,
+  args: object,
+  options: object,
+) => Promise<Record<string, readonly Record<string, unknown>[]>>;
+
+/** The failure parser's answer; undefined in a build without it. */
+async function readFailures(
+  sidecar: Sidecar,
+  log: string,
+  runner: string | undefined,
+  exit: number | null,
+): Promise<ParsedLog | undefined> {
+  if (!('failures' in operations)) return undefined;
+  const call = sidecar.call.bind(sidecar) as unknown as AnyCall;
+  const reply = await call('failures', { log, runner: runner ?? null, exit }, {});
+  void reply;
+  return undefined;
+}
