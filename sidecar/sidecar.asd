@@ -34,6 +34,7 @@
    (:file "languages/braces")
    (:file "languages/go")
    (:file "languages/java")
+   (:file "languages/c")
    ;; index: ctags, tags, the columnar store
    (:file "index/postings")
    (:file "index/store")
@@ -51,6 +52,7 @@
    (:file "graph/callables")
    (:file "graph/resolve")
    (:file "graph/edges")
+   (:file "graph/families/python")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/text")

@@ -6,7 +6,7 @@
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:known
                 #:lexicon-intern #:lexicon-uses)
   (:export #:lexer #:make-lexer #:lexer-tokens #:lexer-octets #:lexer-size #:lexer-line #:lexer-depth #:lexer-stack
-           #:lexer-heredocs #:lexer-continue #:lexer-syntax #:lexer-nesting #:lexer-conditionals #:lexer-formats
+           #:lexer-heredocs #:lexer-continue #:lexer-syntax #:lexer-nesting #:lexer-conditionals #:lexer-assumptions #:lexer-formats
            #:index #:octet-at #:looking-at #:count-lines #:emit #:emit-identifier #:push-bracket #:pop-bracket
            #:find-octet #:find-octets #:line-end #:blank-octet-p #:word-octet-p #:previous-kind #:previous-name
            #:previous-octet #:comment #:line-start-p #:truncate-brackets #:text-octets #:previous-word-in))
@@ -23,7 +23,8 @@
   (stack (make-u32 256) :type u32-vector)          ; ordinals of open brackets
   (depth 0 :type index)
   (heredocs '() :type list)                        ; functions (lexer position) => position, called at the line's end
-  (conditionals '() :type list)                    ; saved stacks of #if
+  (conditionals '() :type list)                    ; of the #if around
+  (assumptions '() :type list)                     ; (octets of a macro's name . whether held for defined)
   (nesting 0 :type index)                          ; interpolations within interpolations
   (formats nil)                                    ; whether `:' ends the expression of the interpolation in hand
   (continue nil))                                  ; function (lexer position closer limit) => position

@@ -145,23 +145,58 @@ ordinal (the code of an interpolation); nil: to the end. The position after."
           (setf i (1+ end))
           (return end)))))
 
+(defun condition-holds-p (lexer word-start word-end)
+  "Whether the branch of the #if at WORD-START counts for brackets. What is not known is held for true the first
+time, and for the same ever after in the file, so that an opening and a closing brace under the same condition
+are both seen or both not."
+  (let* ((negated (looking-at lexer word-start (load-time-value (text-octets "ifndef"))))
+         (from (or (position-if-not #'blank-octet-p (lexer-octets lexer) :start word-end :end (lexer-size lexer)) word-end)))
+    (when (and (not negated) (= (- word-end word-start) 2)) ; #if
+      (case (octet-at lexer from)
+        (48 (unless (word-octet-p (octet-at lexer (1+ from))) (return-from condition-holds-p nil)))
+        (33 (setf negated t) (incf from)))
+      (when (looking-at lexer from (load-time-value (text-octets "defined"))) (incf from 7))
+      (loop while (member (octet-at lexer from) '(32 9 40)) do (incf from)))
+    (let* ((to (or (position-if-not #'word-octet-p (lexer-octets lexer) :start from :end (lexer-size lexer)) (lexer-size lexer)))
+           (rest (position-if-not (lambda (octet) (or (blank-octet-p octet) (= octet 41) (= octet 13))) (lexer-octets lexer)
+                                  :start to :end (lexer-size lexer)))
+           (simple (and (> to from) (or (null rest) (member (octet-at lexer rest) '(10 47))))))
+      (if (not simple)
+          t
+          (let ((known (find-if (lambda (entry) (and (= (length (the octets (car entry))) (- to from)) (looking-at lexer from (car entry))))
+                                (lexer-assumptions lexer))))
+            (unless known
+              (setf known (cons (subseq (lexer-octets lexer) from to) (not negated)))
+              (push known (lexer-assumptions lexer)))
+            (if negated (not (cdr known)) (cdr known)))))))
+
+(defstruct (conditional (:constructor make-conditional (before holds)))
+  (before (vector))                     ; the open brackets at the #if
+  (after nil)                           ; those at the end of the branch that counts, once it is over
+  (holds t))                            ; whether the branch in hand is the one that counts
+
 (defun turn-conditional (lexer word-start word-end)
-  "Branches of one #if each start from the brackets that were open before it; the first one's stay."
-  (flet ((among (words) (loop for word of-type octets in words
-                              thereis (and (= (length word) (- word-end word-start)) (looking-at lexer word-start word)))))
+  "Branches of one #if each start from the brackets that were open before it; those of one of them stay."
+  (labels ((among (words) (loop for word of-type octets in words
+                                thereis (and (= (length word) (- word-end word-start)) (looking-at lexer word-start word))))
+           (open-brackets () (subseq (lexer-stack lexer) 0 (lexer-depth lexer)))
+           (reopen (stack)
+             (replace (lexer-stack lexer) (the u32-vector stack))
+             (setf (lexer-depth lexer) (length (the u32-vector stack))))
+           (leave-branch (conditional)
+             (when (conditional-holds conditional)
+               (setf (conditional-after conditional) (open-brackets)))))
     (cond ((among *opening-directives*)
-           (push (cons (subseq (lexer-stack lexer) 0 (lexer-depth lexer)) nil) (lexer-conditionals lexer)))
+           (push (make-conditional (open-brackets) (condition-holds-p lexer word-start word-end)) (lexer-conditionals lexer)))
           ((and (among *turning-directives*) (lexer-conditionals lexer))
-           (let ((saved (first (lexer-conditionals lexer))))
-             (unless (cdr saved)
-               (setf (cdr saved) (subseq (lexer-stack lexer) 0 (lexer-depth lexer))))
-             (replace (lexer-stack lexer) (the u32-vector (car saved)))
-             (setf (lexer-depth lexer) (length (the u32-vector (car saved))))))
+           (let ((conditional (first (lexer-conditionals lexer))))
+             (leave-branch conditional)
+             (setf (conditional-holds conditional) (null (conditional-after conditional)))
+             (reopen (conditional-before conditional))))
           ((and (looking-at lexer word-start (load-time-value (text-octets "endif"))) (lexer-conditionals lexer))
-           (let ((first-branch (cdr (pop (lexer-conditionals lexer)))))
-             (when first-branch
-               (replace (lexer-stack lexer) (the u32-vector first-branch))
-               (setf (lexer-depth lexer) (length (the u32-vector first-branch)))))))))
+           (let ((conditional (pop (lexer-conditionals lexer))))
+             (leave-branch conditional)
+             (reopen (or (conditional-after conditional) (conditional-before conditional))))))))
 
 (defun directive (lexer i)
   "A preprocessor line at I: a token of its own, then the tokens of the line with brackets of their own."
@@ -366,7 +401,7 @@ SCANNER and are overwritten by its next `scan'. A language without syntax gives 
     (tokens-reset tokens octets size language)
     (setf (lexer-octets scanner) octets (lexer-size scanner) size (lexer-line scanner) 1
           (lexer-syntax scanner) (language-syntax language) (lexer-depth scanner) 0
-          (lexer-heredocs scanner) '() (lexer-conditionals scanner) '() (lexer-nesting scanner) 0
+          (lexer-heredocs scanner) '() (lexer-conditionals scanner) '() (lexer-assumptions scanner) '() (lexer-nesting scanner) 0
           (lexer-formats scanner) nil)
     (when (language-syntax language)
       (ecase (language-markup language)
