@@ -7,8 +7,9 @@ import { inputSchema, type Property, runTool, type Tool, type ToolCall } from '.
 import { lispEvalTool } from './tools/lisp_eval.ts';
 import { lispResetTool } from './tools/lisp_reset.ts';
 import { repoContextTool } from './tools/repo_context.ts';
+import { verifyChangeTool } from './tools/verify_change.ts';
 
-const TOOLS: readonly ((host: Host) => Tool<never>)[] = [repoContextTool, lispEvalTool, lispResetTool];
+const TOOLS: readonly ((host: Host) => Tool<never>)[] = [repoContextTool, verifyChangeTool, lispEvalTool, lispResetTool];
 
 /** Files of hooks/, in the order in which hooks of one name run. */
 const HOOKS: readonly HookFile[] = [];
