@@ -5,6 +5,7 @@
                 #:make-reading #:reading-runner #:reading-failures #:reading-counts #:reading-flags #:deliver #:close-reading #:attentive-p)
   (:import-from #:opl.failures.digest #:digest)
   (:import-from #:opl.failures.formats #:parse-format)
+  (:import-from #:opl.failures.verdict #:verdict-of #:with-exit-code)
   (:export #:parse-log #:survey))
 (in-package #:opl.failures.parse)
 
@@ -107,30 +108,6 @@
                           (or (reading-failures other) (null (reading-failures reading)))))))
           readings)))
 
-(defun verdict-of (readings failures passed failed)
-  (let* ((flags (reduce #'union (mapcar #'reading-flags readings) :initial-value '()))
-         (compiles (count "compile" failures :key #'failure-category :test #'equal))
-         (suites (count-if #'failure-suite failures))
-         (ran (plusp (or passed 0))))
-    (cond ((member :timeout flags) "timeout")
-          ((member :timed-out flags) "timeout")
-          (failures
-           (let ((tests (- (length failures) suites)))
-             (cond ((and (plusp compiles) (= compiles (length failures)) (not (and ran (plusp (or failed 0))))) "compile-error")
-                   ((and (plusp compiles) (zerop tests) (not ran)) "compile-error")
-                   ((plusp tests) "failed")
-                   (ran "failed")
-                   ((every (lambda (failure) (equal "setup" (failure-category failure))) failures) "setup-error")
-                   (t "failed"))))
-          ((plusp (or failed 0)) "failed")
-          ((member :compile flags) "compile-error")
-          ((member :setup flags) "setup-error")
-          ((and (member :failed flags)) "failed")
-          ((or ran (member :passed flags)) "passed")
-          ((or (member :none-ran flags) (eql passed 0)) "no-tests-ran")
-          ((member :ok flags) "no-tests-ran")
-          (t "unparsed"))))
-
 (defun sum-of (readings key)
   (let ((numbers (loop for reading in readings for n = (count-in reading key) when n collect n)))
     (and numbers (reduce #'+ numbers))))
@@ -142,10 +119,6 @@
      (if (eq (kind-of-reading reading) :tests) 1000 0)
      (min 900 (or (cdr (assoc (runner-name (reading-runner reading)) weights :test #'string=)) 0))))
 
-(defun with-exit-code (verdict exit-code failures)
-  "A run that ended with a failure's code did not pass, whatever was read."
-  (if (and exit-code (not (eql exit-code 0)) (null failures) (member verdict '("passed") :test #'string=)) "unparsed" verdict))
-
 (defun as-report (path readings weights exit-code)
   (let* ((telling (remove-if-not #'telling-p readings))
          (kept (or (remove-if (lambda (reading) (swallowed-p reading telling)) telling) telling))
@@ -156,7 +129,7 @@
          (told (if (some #'reading-failures counted) counted ranked))
          (failures (loop for reading in told append (reading-failures reading)))
          (passed (sum-of counted :passed)) (failed (sum-of counted :failed)) (skipped (sum-of counted :skipped))
-         (verdict (if first (verdict-of counted failures passed failed) "unparsed"))
+         (verdict (if first (verdict-of (reduce #'union (mapcar #'reading-flags counted) :initial-value '()) failures passed failed) "unparsed"))
          (verdict (with-exit-code verdict exit-code failures))
          (runner (if first (runner-name (reading-runner first)) (car (first weights)))))
     (make-report :runner runner :verdict verdict :passed passed :failed failed :skipped skipped
@@ -197,4 +170,5 @@ Signals FILE-ERROR when PATH cannot be read and SIMPLE-ERROR when RUNNER is no r
         (if (and report (not (and (string= "unparsed" (report-verdict report)) (null (report-failures report)))))
             report
             (let ((bare (bare-report path weights)))
-              (if (or (report-failures bare) (null report)) bare report))))))
+              (or (parse-format path exit-code :embedded t)
+                  (if (or (report-failures bare) (null report)) bare report)))))))

@@ -10,7 +10,7 @@
            #:runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
            #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-mode #:reading-flags #:reading-counts
            #:reading-lines #:deliver #:close-reading #:attentive-p #:*reading*
-           #:draft #:draft-failure #:draft-lines #:draft-late))
+           #:draft #:make-draft #:draft-failure #:draft-lines #:draft-late))
 (in-package #:opl.failures.table)
 
 ;;; A runner's table: signs by which its output is known, and rules (pattern, what to do) for its lines.
