@@ -154,7 +154,10 @@ place to its value."
       (let ((receiver (and (= op +op-member+) (expression-value world file (node-a run callee) env))))
         (if (value-is receiver :builtin)
             (funcall (family-builtin-call (family-of world file)) world receiver (node-b run callee) #'argument)
-            (result-of-call world (expression-value world file callee env) (length arguments) #'argument receiver))))))
+            (let ((value (expression-value world file callee env)))
+              (if (value-is value :package)
+                  (funcall (family-builtin-call (family-of world file)) world value +none+ #'argument)
+                  (result-of-call world value (length arguments) #'argument receiver))))))))
 
 (defun result-of-call (world value arity argument &optional receiver)
   (if (value-is value :class)

@@ -9,7 +9,8 @@
            #:family-constructor #:family-select #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
            #:family-package-member
            #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
-           #:family-guess #:family-default-name))
+           #:family-guess #:family-default-name #:family-rebinds #:family-class-names #:family-linear
+           #:family-parameter #:family-returned #:family-iterated))
 (in-package #:opl.graph.family)
 
 (defstruct family
@@ -34,7 +35,7 @@
   ;; (world value name) => value of member NAME of a :builtin VALUE (its arguments are type arguments)
   (builtin-member (constantly nil) :type function)
   ;; (world value name argument) => value of calling method NAME of a :builtin VALUE; ARGUMENT: function of an
-  ;; argument's place to its value
+  ;; argument's place to its value; VALUE may be a :package that is called itself, NAME then +none+
   (builtin-call (constantly nil) :type function)
   ;; (world value name argument parameter) => value of a callback's parameter, the callback being argument
   ;; number ARGUMENT of the builtin method NAME of VALUE
@@ -43,11 +44,20 @@
   (apply-builtin (constantly nil) :type function)
   ;; (world value name) => tag or value of NAME in a :package VALUE
   (package-member (constantly nil) :type function)
+  ;; (world file binding) => value of a parameter that says no type of its own, or nil
+  (parameter (constantly nil) :type function)
+  ;; (world tag env) => value of calling function TAG, asked first; nil: as it declares or returns
+  (returned (constantly nil) :type function)
+  ;; (world value) => what iterating over an :instance gives, or nil
+  (iterated (constantly nil) :type function)
   ;; method names that builtin types have: never guessed. A list of strings, turned into a table of names
   (builtin-names '() :type list)
   (call-constructs nil)                 ; T(x) makes a T
   (implicit-self nil)                   ; a bare name may be a member of the class around it
   (all-exported nil)                    ; every top-level name of a module is seen from outside
+  (rebinds nil)                         ; a variable is any of what is assigned to it, not only the first
+  (class-names nil)                     ; right in a class's body its members are names
+  (linear nil)                          ; `super' means the first parent that has the member
   (guess t)                             ; a method name unique in the repository is `possible'
   (default-name nil))                   ; "default" when modules have a default export
 

@@ -64,6 +64,7 @@
   "A local variable that is another name of a definition; what a parameter calls is not known."
   (let* ((run (world-run world file)) (kind (binding-kind run binding)) (value (binding-value run binding)))
     (cond ((/= kind +variable+) nil)
+          ((family-rebinds (family-of world file)) (alias-meaning world file binding depth))
           ((= value +none+) nil)
           ((member (node-op run value) '(#.+op-name+ #.+op-member+ #.+op-def+))
            (multiple-value-bind (inner rule) (node-meaning world file value (1+ depth))
@@ -94,6 +95,27 @@
 (defun super-constructors (world file node)
   (let ((value (expression-value world file node)))
     (remove nil (mapcar #'value-tag (if (value-is value :union) (value-arguments value) (list value))))))
+
+(defun alias-meaning (world file binding depth)
+  "What a local variable, all that it is bound to looked at, calls: the one function or class of the repository
+among its names."
+  (let* ((view (view-of world file)) (run (view-run view)) (found '()))
+    (flet ((add (meaning)
+             (dolist (tag (meaning-tags world meaning))
+               (let ((kind (tag-kind world tag)))
+                 (when (or (function-kind-p kind) (class-kind-p kind)) (pushnew tag found))))))
+      (do-bindings-named (other) (view (binding-scope run binding) (binding-name run binding))
+        (let ((value (binding-value run other)))
+          (cond ((= (binding-kind run other) +imported+) (add (import-meaning world file (binding-target run other))))
+                ((/= (binding-kind run other) +variable+))
+                ((/= (binding-type run other) +none+) (add (type-value world file (binding-type run other))))
+                ((= value +none+))
+                ((member (node-op run value) '(#.+op-name+ #.+op-member+ #.+op-def+))
+                 (let ((meaning (node-meaning world file value (1+ depth))))
+                   (add meaning)
+                   (add (meaning-value world (if (consp meaning) (first meaning) meaning)))))
+                (t (add (expression-value world file value)))))))
+    (if (and found (null (rest found))) (values (first found) :alias) nil)))
 
 ;;; From a meaning to tags
 

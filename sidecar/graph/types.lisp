@@ -124,6 +124,8 @@
 (defun variable-value (world file view def env)
   (let* ((run (view-run view)) (binding (and (/= (def-scope run def) +none+) (def-binding view def)))
          (value (or (and (/= (def-type run def) +none+) (type-value world file (def-type run def) env))
+                    (and binding (family-rebinds (family-of world file))
+                         (assigned-value world file view (def-scope run def) (def-name run def) env))
                     (and binding (/= (binding-type run binding) +none+)
                          (type-value world file (binding-type run binding) env))
                     (and binding (/= (binding-value run binding) +none+)
@@ -134,9 +136,10 @@
 
 ;;; Names
 
-(defun fitting-binding (view scope name mode)
+(defun fitting-binding (view scope name mode &optional rebinds)
   "The binding of NAME right in SCOPE that an expression, or a type, means by it; nil when there is none.
-Second value: all definitions it stands for."
+Second value: all definitions it stands for. REBINDS: a function or class defined here stands in for an import
+of that name, which may fail."
   (let ((run (view-run view)) (chosen nil) (defs '()))
     (do-bindings-named (binding) (view scope name)
       (if (= (binding-kind run binding) +defined+)
@@ -144,6 +147,9 @@ Second value: all definitions it stands for."
             (when (or (eq mode :type) (not type-p))
               (push (binding-target run binding) defs)
               (when (or (null chosen)
+                        (and rebinds (= (binding-kind run chosen) +imported+)
+                             (let ((kind (def-kind run (binding-target run binding))))
+                               (or (function-kind-p kind) (class-kind-p kind))))
                         (and (eq mode :type)
                              (not (type-or-class-p (view-run view) chosen))
                              (type-or-class-p (view-run view) binding)))
@@ -164,9 +170,10 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
           until (= scope +none+)
           do (let ((class-p (= (scope-kind run scope) +class-scope+)))
                (multiple-value-bind (binding defs)
-                   (if (and class-p (not (family-implicit-self family)) (not (eq mode :type)))
+                   (if (and class-p (not (family-implicit-self family)) (not (eq mode :type))
+                            (not (and inner (family-class-names family))))
                        nil
-                       (fitting-binding view scope name mode))
+                       (fitting-binding view scope name mode (family-rebinds family)))
                  (when binding
                    (return-from locate-name (binding-result world file view binding defs mode env (not inner)))))
                (when (and class-p (family-implicit-self family) (/= (scope-def run scope) +none+))
@@ -205,7 +212,27 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                    ((/= (binding-type run binding) +none+) (type-value world file (binding-type run binding) env))
                    ((/= (binding-value run binding) +none+) (type-value world file (binding-value run binding) env)))))
           ((/= (binding-type run binding) +none+) (type-value world file (binding-type run binding) env))
-          ((/= (binding-value run binding) +none+) (expression-value world file (binding-value run binding) env)))))
+          (t (or (and (or (= kind +parameter+) (= kind +optional-parameter+))
+                      (funcall (family-parameter (family-of world file)) world file binding))
+                 (if (family-rebinds (family-of world file))
+                     (assigned-value world file view (binding-scope run binding) (binding-name run binding) env)
+                     (and (/= (binding-value run binding) +none+)
+                          (expression-value world file (binding-value run binding) env))))))))
+
+(defconstant +assignments+ 8 "Assignments to one variable that are looked at; more occur in generated code.")
+
+(defun assigned-value (world file view scope name env)
+  "What a variable NAME of SCOPE may be: the type one of its bindings declares, else any of what is assigned to it."
+  (let ((run (view-run view)) (values '()) (count 0))
+    (do-bindings-named (binding) (view scope name)
+      (cond ((= (binding-kind run binding) +imported+))
+            ((/= (binding-type run binding) +none+)
+             (let ((value (type-value world file (binding-type run binding) env)))
+               (when value (return-from assigned-value value))))
+            ((and (/= (binding-value run binding) +none+) (< count +assignments+))
+             (incf count)
+             (push (expression-value world file (binding-value run binding) env) values))))
+    (unite (nreverse values))))
 
 ;;; Imports and exports
 
@@ -257,7 +284,7 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
   "What the top-level NAME of FILE means, or nil."
   (let ((view (view-of world file)))
     (when (plusp (scope-count (view-run view)))
-      (multiple-value-bind (binding defs) (fitting-binding view 0 name :type)
+      (multiple-value-bind (binding defs) (fitting-binding view 0 name :type (family-rebinds (family-of world file)))
         (and binding (values (binding-result world file view binding defs :type nil nil)))))))
 
 (defun export-row-meaning (world file view row seen)
@@ -329,6 +356,9 @@ the tag of the class that has it."
                           (if (= scope +none+) '() (extend-env (value-env value) (value-file value) scope (value-arguments value)))
                           seen)))
     (:class (locate-tag-member world (value-tag value) name '() seen))
+    (:super (do-parents (parent relation) (world (make-tag (value-file value) (value-ref value)))
+              (multiple-value-bind (meaning env holder) (locate-member world parent name (cons -1 seen))
+                (when meaning (return-from locate-member (values meaning env holder))))))
     (:function (locate-own-member world (value-tag value) name))
     (:module (exported-meaning world (value-file value) name))
     (:package (package-meaning world value name))
@@ -401,13 +431,15 @@ the tag of the class that has it."
                       ((null (rest arguments)) (if key-p nil (first arguments)))
                       (key-p (first arguments))
                       (t (car (last arguments))))))
+    (:instance (funcall (family-iterated (family-of world (value-file value))) world value))
     (:union (unite (mapcar (lambda (part) (element-value world part key-p)) (value-arguments value))))))
 
 (defun function-return (world tag &optional env)
   "The value that calling function TAG gives: its declared type, or what its `return' bindings agree on."
   (let* ((file (tag-file tag)) (view (view-of world file)) (run (view-run view)) (def (tag-def tag))
          (declared (def-type run def)) (scope (def-body run def)))
-    (cond ((/= declared +none+) (type-value world file declared env))
+    (cond ((funcall (family-returned (family-of world file)) world tag env))
+          ((/= declared +none+) (type-value world file declared env))
           ((/= scope +none+) (inferred-return world file view scope env)))))
 
 (defun inferred-return (world file view scope env)
@@ -564,6 +596,8 @@ the tag of the class that has it."
 (defun super-value (world file run scope env)
   "The parents of the class around SCOPE."
   (let ((class (scope-class run scope)) (parents '()))
+    (when (and class (family-linear (family-of world file)))
+      (return-from super-value (make-value :super :file file :ref class)))
     (when class
       (do-parents (parent relation) (world (make-tag file class) env)
         (when (or (= relation +extends+) (= relation +mixes-in+)) (push parent parents))))
@@ -620,6 +654,8 @@ the tag of the class that has it."
                      (first meaning))
                  meaning)))
     (cond ((null tag) nil)
+          ((and (value-p tag) (eq (value-kind tag) :builtin))
+           (or (funcall (family-apply-builtin (find-family (value-file tag))) world (value-name tag) arguments) tag))
           ((value-p tag) (let ((value (instantiate tag)))
                            (if (and arguments (value-is value :instance) (null (value-arguments value)))
                                (make-value :instance :file (value-file value) :ref (value-ref value) :arguments arguments)

@@ -9,6 +9,7 @@
 ;;;;   :builtin    NAME (a number), ARGUMENTS: a type of the language or its library
 ;;;;   :union      ARGUMENTS: any of these
 ;;;;   :expando    a variable REF whose members were assigned one by one; ARGUMENTS: its own value alone
+;;;;   :super      the parents of class REF, the first that has a member (languages that are `linear')
 ;;;;   :external   from outside the repository: has no members of ours
 
 (defpackage #:opl.graph.values

@@ -8,7 +8,7 @@
                 #:tokens-octets)
   (:import-from #:opl.source.facts #:+op-name+ #:+op-member+ #:+op-call+ #:+op-index+ #:+op-literal+ #:+op-await+
                 #:+op-apply+ #:+op-function+ #:+op-union+ #:+op-element+ #:+op-property+ #:+op-either+ #:+op-array+
-                #:+op-tuple+ #:+op-cast+ #:+op-spread+ #:+op-callback+ #:draft-node-op #:draft-node-a #:draft-node-b
+                #:+op-tuple+ #:+op-typeof+ #:+op-super+ #:+op-cast+ #:+op-spread+ #:+op-callback+ #:draft-node-op #:draft-node-a #:draft-node-b
                 #:draft-site-arity #:draft-site-arguments #:draft-node-c
                 #:+call+ #:+parameter+ #:+optional-parameter+ #:+rest-parameter+ #:+variable+ #:+block-scope+
                 #:+function-scope+ #:+defined+ #:add-binding)
@@ -167,6 +167,8 @@ in hand binds names; there, attributes of the instance become fields."
 
 ;;; Expressions. WANT: whether the node is of use; otherwise `nothing' may come back.
 
+(defun list-node (r element) (node r +op-array+ (cell r element +none+)))
+
 (defun either (r left right)
   (cond ((= left +none+) right) ((= right +none+) left) (t (node r +op-either+ left right))))
 
@@ -311,17 +313,32 @@ in hand binds names; there, attributes of the instance become fields."
           (incf arity)
           (let* ((keyword (and (identifier-at-p r (p)) (is r (1+ (p)) "=") (name-at r (p))))
                  (argument (progn (when keyword (advance r) (advance r))
-                                  (or (if (and (= name (known "cast")) (= arity 1)) (annotation r) (expression r keep))
+                                  (or (if (or (and (= name (known "cast")) (= arity 1)) (eql keyword (known "bound")))
+                                          (annotation r)
+                                          (expression r keep))
                                       +none+))))
             (when keep
               (setf cells (cell r (if keyword (node r +op-property+ argument keyword) argument) cells))))))
     (setf cells (reverse-cells r cells))
     (unless (= site +none+)
       (setf (draft-site-arity facts site) arity (draft-site-arguments facts site) cells))
-    (cond ((and (= name (known "cast")) (= arity 2) (/= cells +none+))
+    (cond ((and (= name (known "super")) (= (draft-node-op facts callee) +op-name+)) (node r +op-super+ (reading-scope r)))
+          ((and (= name (known "TypeVar")) want) (type-variable r cells))
+          ((and (= name (known "cast")) (= arity 2) (/= cells +none+))
            (node r +op-cast+ (draft-node-a facts cells) (draft-node-a facts (draft-node-b facts cells))))
           (want (node r +op-call+ callee cells site))
           (t +none+))))
+
+(defun type-variable (r cells)
+  "The value of TypeVar(…): something of its bound."
+  (let ((facts (reading-facts r)))
+    (loop for cell of-type node = cells then (draft-node-b facts cell)
+          until (= cell +none+)
+          do (let ((argument (draft-node-a facts cell)))
+               (when (and (/= argument +none+) (= (draft-node-op facts argument) +op-property+)
+                          (= (draft-node-b facts argument) (known "bound")))
+                 (return (node r +op-cast+ (draft-node-a facts argument) +none+))))
+          finally (return +none+))))
 
 (defun subscript (r value want)
   (declare (type python r) (type node value))
@@ -343,9 +360,8 @@ in hand binds names; there, attributes of the instance become fields."
     (declare (type index i))
     (cond
       ((= kind +identifier+)
-       (cond ((is r i "None" "True" "False")
-              (advance r)
-              (if want (literal-node r (if (is r i "None") (known "None") (known "bool"))) +none+))
+       (cond ((is r i "None") (advance r) +none+) ; says nothing of what else a name may be
+             ((is r i "True" "False") (advance r) (if want (literal-node r (known "bool")) +none+))
              ((is r i "for" "in" "if" "else" "as" "or" "and" "is" "not" "async" "import" "from") +none+)
              (t (advance r)
                 (if (or want (used-p r (p))) (name-node r (name-at r i)) +none+))))
@@ -356,7 +372,7 @@ in hand binds names; there, attributes of the instance become fields."
       ((is r i "(") (parenthesis r want))
       ((is r i "[")
        (let ((element (bracketed r want)))
-         (cond ((or want (is r (p) ".")) (node r +op-array+ element)) (t +none+))))
+         (cond ((or want (is r (p) ".")) (list-node r element)) (t +none+))))
       ((is r i "{")
        (bracketed r nil)
        (if (or want (is r (p) ".")) (literal-node r (known "dict")) +none+))
@@ -389,7 +405,7 @@ in hand binds names; there, attributes of the instance become fields."
   (let ((open (p)) (first +none+) (seen nil))
     (if (comprehension-at r open)
         (let ((list (comprehension r open want)))
-          (if (= list +none+) +none+ (draft-node-a (reading-facts r) list)))
+          (if (= list +none+) +none+ (draft-node-a (reading-facts r) (draft-node-a (reading-facts r) list))))
         (progn
           (do-items (r open :separators ("," ":"))
             (let ((item (or (expression r (and want (not seen))) +none+)))
@@ -422,7 +438,7 @@ in hand binds names; there, attributes of the instance become fields."
                (when (= (p) from) (advance r))))
     (setf (reading-scope r) outer (limit) limit (p) (min close limit))
     (when (< (p) limit) (advance r))
-    (if want (node r +op-array+ element) +none+)))
+    (if want (list-node r element) +none+)))
 
 (defun expression-in-comprehension (r)
   "A condition, in which `if' begins the next condition."
@@ -469,7 +485,7 @@ in hand binds names; there, attributes of the instance become fields."
       (setf (reading-scope r) scope (reading-home r) scope (python-mode r) :function)
       (let ((result (or (expression r want) +none+)))
         (setf (reading-scope r) outer (reading-home r) home (python-mode r) mode)
-        (if want (node r +op-function+ +none+ result scope) +none+)))))
+        (if want (node r +op-function+ +none+ (node r +op-typeof+ result) scope) +none+)))))
 
 (defun parameters (r scope receiver)
   "The parameters from the position to the limit, bound in SCOPE; RECEIVER: the kind of the first one, or nil.
@@ -510,8 +526,24 @@ The name of the receiver, or `nothing'."
                 do (when (= cells +none+) (setf cells (cell r left +none+)))
                    (advance r)
                    (setf cells (cell r (type-operand r) cells)))
-          (if (= cells +none+) left (node r +op-union+ (reverse-cells r cells)))))
+          (if (= cells +none+) left (union-node r cells))))
       +none+))
+
+(defun union-node (r cells)
+  "The union of CELLS, last first; None among them says nothing."
+  (declare (type node cells))
+  (let ((facts (reading-facts r)) (kept +none+) (count 0))
+    (declare (type node kept) (type index count))
+    (loop until (= cells +none+)
+          do (let ((next (draft-node-b facts cells)) (type (draft-node-a facts cells)))
+               (unless (or (= type +none+)
+                           (and (= (draft-node-op facts type) +op-literal+) (= (draft-node-a facts type) (known "None"))))
+                 (setf (draft-node-b facts cells) kept kept cells)
+                 (incf count))
+               (setf cells next)))
+    (cond ((zerop count) +none+)
+          ((= count 1) (draft-node-a facts kept))
+          (t (node r +op-union+ kept)))))
 
 (defun called-p (r i)
   "Whether the chain of members at I is called."
@@ -588,5 +620,5 @@ The name of the receiver, or `nothing'."
                            do (incf i)
                               (when (= cells +none+) (setf cells (cell r first +none+)))
                               (setf cells (cell r (one) cells)))
-                     (if (= cells +none+) first (node r +op-union+ (reverse-cells r cells))))))
+                     (if (= cells +none+) first (union-node r cells)))))
           (alternatives)))))

@@ -5,7 +5,7 @@
   (:import-from #:opl.source.names #:+none+ #:known #:name-case #:intern-octets)
   (:import-from #:opl.source.tokens #:tokens-octets #:token-start #:token-end #:+string+ #:+identifier+)
   (:import-from #:opl.source.facts #:+module-scope+ #:+class-scope+ #:+function-scope+ #:+block-scope+
-                #:+op-call+ #:+op-self+ #:+op-typeof+ #:+op-union+ #:+op-tuple+ #:+op-function+
+                #:+op-call+ #:+op-def+ #:+op-self+ #:+op-typeof+ #:+op-union+ #:+op-tuple+ #:+op-function+
                 #:draft-node-op #:draft-node-a #:draft-node-b #:draft-node-c #:draft-def-type #:draft-def-to #:draft-def-kind
                 #:+parameter+ #:+receiver+ #:+variable+ #:+imported+ #:+type-parameter+ #:+decorate+
                 #:+exported+ #:+private+ #:+static+ #:+abstract+ #:+test+ #:+local+ #:+async+ #:+getter+ #:+declaration+
@@ -221,7 +221,7 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
     (declare (type index i))
     (name-case (if (identifier-at-p r i) (name-at r i) +none+)
       ("import" (advance r) (import-statement r))
-      ("from" (if (identifier-at-p r (- i 1)) (assignment r) (from-statement r)))
+      ("from" (from-statement r))
       ("return"
        (advance r)
        (when (and (< (p) (limit)) (not (is r (p) ";")))
@@ -458,7 +458,7 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
       (incf (p))
       (when (is r (p) "[") (type-parameters r scope))
       (when (is r (p) "(") (setf receiver-name (parameter-list r scope receiver)))
-      (unless (= receiver-name +none+) (receiver-type r class-method body-of-class))
+      (unless (= receiver-name +none+) (receiver-type r (and class-method class) body-of-class))
       (when (is r (p) "->")
         (advance r)
         (setf (draft-def-type facts def) (annotation r)))
@@ -477,11 +477,12 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
       +private+
       (if (eq (python-mode r) :module) +exported+ 0)))
 
-(defun receiver-type (r class-method scope)
-  "The parameter just bound first stands for the instance of the class whose body is SCOPE, or for the class."
+(defun receiver-type (r class scope)
+  "The parameter just bound first stands for CLASS, a definition, or when nil for an instance of the class
+whose body is SCOPE."
   (declare (type source r))
-  (let* ((facts (reading-facts r)) (self (node r +op-self+ scope))
-         (type (if class-method (node r +op-typeof+ self) self)))
+  (let* ((facts (reading-facts r))
+         (type (if class (node r +op-typeof+ (node r +op-def+ class)) (node r +op-self+ scope))))
     (loop for b of-type fixnum from (1- (draft-binding-count facts)) downto 0
           when (= (draft-binding-kind facts b) +receiver+)
             do (when (= (draft-binding-type facts b) +none+) (setf (draft-binding-type facts b) type))
@@ -504,13 +505,15 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
     (declare (type index close limit))
     (advance r)
     (setf (limit) close)
-    (loop while (< (p) close)
+    (loop with index of-type index = 0
+          while (< (p) close)
           do (let ((i (p)) (type +none+))
                (advance r)
                (when (identifier-at-p r i)
                  (when (is r (p) ":") (advance r) (setf type (annotation r)))
                  (when (is r (p) "=") (advance r) (annotation r))
-                 (bind r (name-at r i) +type-parameter+ :scope scope :type type))))
+                 (bind r (name-at r i) +type-parameter+ :scope scope :type type :index index)
+                 (incf index))))
     (setf (limit) limit (p) (min close limit))
     (when (< (p) limit) (advance r))))
 
@@ -552,7 +555,7 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
     (loop while (< (p) close)
           do (let* ((from (p)) (keyword (and (identifier-at-p r from) (is r (1+ from) "=") (name-at r from))))
                (when keyword (advance r) (advance r))
-               (funcall function keyword (or (expression r t) +none+))
+               (funcall function keyword (or (if keyword (expression r t) (annotation r)) +none+))
                (when (or (= (p) from) (is r (p) ",")) (advance r))))
     (setf (limit) limit (p) (min close limit))
     (when (< (p) limit) (advance r))))

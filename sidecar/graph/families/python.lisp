@@ -1,0 +1,333 @@
+;;;; Python for the graph: where an import leads (packages, src/ layouts, relative imports), what a package's
+;;;; __init__ lends on, the types of the standard library that hold others, generators, pytest's fixtures.
+
+(defpackage #:opl.graph.families.python
+  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
+  (:import-from #:opl.source.names #:+none+ #:known #:find-name))
+(in-package #:opl.graph.families.python)
+(declaim (optimize (speed 1) (safety 1)))
+
+;;; Modules: dotted name -> list of (file . folder that the name counts from)
+
+(defun python-path-p (path)
+  (let ((dot (position #\. path :from-end t)))
+    (and dot (or (string= ".py" path :start2 dot) (string= ".pyi" path :start2 dot)) dot)))
+
+(defun join (folder name) (if (string= folder "") name (concatenate 'string folder "/" name)))
+
+(defun package-p (world folder)
+  "Whether FOLDER has an __init__."
+  (or (world-file-number world (join folder "__init__.py")) (world-file-number world (join folder "__init__.pyi"))))
+
+(defun module-names (world path dot)
+  "The names under which the module at PATH, whose extension begins at DOT, may be imported: (name . folder)."
+  (let* ((stem (subseq path 0 dot)) (folder (directory-of path)) (found '())
+         (init (string= "__init__" (subseq stem (if (string= folder "") 0 (1+ (length folder))))))
+         (module (if init folder stem)) (root (if init (directory-of folder) folder)))
+    (loop while (and (string/= root "") (package-p world root)) do (setf root (directory-of root)))
+    (when (string= module "") (return-from module-names '()))
+    ;; from the folder that holds the outermost package on, and from those above it: packages without __init__
+    (loop (push (cons (substitute #\. #\/ (if (string= root "") module (subseq module (1+ (length root))))) root) found)
+          (when (string= root "") (return (nreverse found)))
+          (setf root (directory-of root)))))
+
+(defun modules (world)
+  (remembered (world :python-modules)
+    (let ((table (make-hash-table :test 'equal)))
+      (do-world-files (file) (world)
+        (let* ((path (world-path world file)) (dot (and (world-run world file) (python-path-p path))))
+          (when dot
+            (loop for (name . root) in (module-names world path dot)
+                  do (push (cons file root) (gethash name table))))))
+      (maphash (lambda (name list) (setf (gethash name table) (nreverse list))) table)
+      table)))
+
+(defun within-p (folder path)
+  "Whether PATH lies in FOLDER or deeper."
+  (or (string= folder "")
+      (and (> (length path) (length folder)) (char= (char path (length folder)) #\/)
+           (string= folder path :end2 (length folder)))))
+
+(defparameter *source-folders* '("src" "lib" "python" "python3")
+  "Folders that setuptools, poetry and hatch put on the path by convention.")
+
+(defun folder-name (folder) (subseq folder (1+ (or (position #\/ folder :from-end t) -1))))
+
+(defun on-path-rank (world root path entry)
+  "How likely the folder ROOT is on the path of modules for the file at PATH; nil: not at all."
+  (cond ((and (string/= root "") (within-p root path)) (+ 10 (length root)))
+        ((member (folder-name root) *source-folders* :test #'string=) 8)
+        ((string= root "") 7)
+        ((or (world-file-number world (join root "setup.py")) (world-file-number world (join root "pyproject.toml"))) 6)
+        ((string= "__init__" (let ((name (folder-name (world-path world (car entry))))) (subseq name 0 (min 8 (length name))))) 3)
+        ((package-p world (directory-of (world-path world (car entry)))) 2)))
+
+(defun module-file (world path name)
+  "The file of module NAME as the file at PATH would import it, or nil."
+  (let ((best nil) (best-rank 0))
+    (dolist (entry (gethash name (modules world)) best)
+      (let ((rank (on-path-rank world (cdr entry) path entry)))
+        (when (and rank (> rank best-rank)) (setf best (car entry) best-rank rank))))))
+
+(defun submodule (world folder name)
+  "The module NAME in FOLDER: its file, a folder of modules as (:package . folder), or nil."
+  (let ((stem (join folder name)))
+    (or (world-file-number world (concatenate 'string stem ".py"))
+        (package-p world stem)
+        (world-file-number world (concatenate 'string stem ".pyi"))
+        (and (files-in-directory world stem) (cons :package stem)))))
+
+(defun relative-module (world path dots rest)
+  "The module REST (dotted, may be empty) DOTS up from the file at PATH."
+  (let ((folder (directory-of path)))
+    (loop repeat (1- dots)
+          do (when (string= folder "") (return-from relative-module nil))
+             (setf folder (directory-of folder)))
+    (if (string= rest "")
+        (or (package-p world folder) (cons :package folder))
+        (let ((stem (substitute #\/ #\. rest)))
+          (submodule world (if (position #\/ stem) (join folder (directory-of stem)) folder) (folder-name stem))))))
+
+(defparameter *typing-modules*
+  '("typing" "typing_extensions" "collections" "collections.abc" "contextlib" "contextvars" "builtins" "_typeshed" "queue" "asyncio"
+    "weakref" "copy" "functools" "itertools" "dataclasses" "concurrent.futures" "multiprocessing" "types")
+  "Modules of the standard library whose generic types and functions the evaluator knows.")
+
+(defun import-module-of (world file import)
+  (let* ((run (world-run world file)) (module (import-module run import)))
+    (if (= module +none+)
+        nil
+        (module-target world file (name-text world module)))))
+
+(defun module-target (world file text)
+  (let* ((path (world-path world file)) (dots (or (position #\. text :test-not #'char=) (length text))))
+    (if (plusp dots)
+        (relative-module world path dots (remove #\Space (subseq text dots)))
+        (or (module-file world path text)
+            (if (member text *typing-modules* :test #'string=) (cons :package "typing") :external)))))
+
+;;; Names that a module lends on
+
+(defvar *lending* '() "Files whose `import *' are being followed.")
+
+(defun star-modules (world file)
+  "Files from which FILE imports everything."
+  (remembered (world :python-stars file)
+    (let ((run (world-run world file)) (found '()))
+      (dotimes (import (import-count run) (nreverse found))
+        (when (logtest +star+ (import-flags run import))
+          (let ((target (import-file world file import))) (when (integerp target) (push target found))))))))
+
+(defun from-stars (world file name)
+  (unless (member file *lending*)
+    (let ((*lending* (cons file *lending*)))
+      (dolist (target (star-modules world file))
+        (let ((meaning (exported-meaning world target name))) (when meaning (return meaning)))))))
+
+(defun module-or-package (target)
+  (cond ((integerp target) (make-value :module :file target))
+        ((consp target) (make-value :package :name (cdr target) :file nil))))
+
+(defun lent (world file name)
+  (or (from-stars world file name)
+      (let ((path (world-path world file)))
+        (when (search "__init__.py" path :from-end t)
+          (module-or-package (submodule world (directory-of path) (name-text world name)))))))
+
+(defun member-of-package (world package name)
+  (let ((folder (value-name package)))
+    (cond
+      ((consp folder) nil)
+      ((equal folder "typing")
+       (if (gethash name (function-names world))
+           (make-value :package :name (cons :function (name-text world name)) :file (value-file package))
+           (make-value :builtin :file :python :name name)))
+      (t (module-or-package (submodule world folder (name-text world name)))))))
+
+(defparameter *functions*
+  '("next" "iter" "list" "sorted" "reversed" "tuple" "set" "frozenset" "enumerate" "zip" "filter" "type" "min" "max" "dict"
+    "copy" "deepcopy" "replace" "partial" "chain" "closing" "aclosing" "nullcontext" "wait_for" "create_task" "ensure_future" "shield")
+  "Functions of Python and its library whose result follows from their arguments.")
+(defparameter *own-functions* 15 "How many of them need no import.")
+
+(defun outer-name-of (world file name mode)
+  (or (from-stars world file name)
+      (and (eq mode :expression)
+           (< (the fixnum (gethash name (function-names world) *own-functions*)) *own-functions*)
+           (make-value :package :name (cons :function (name-text world name)) :file file))))
+
+(defun function-names (world)
+  (remembered (world :python-functions)
+    (let ((table (make-hash-table)))
+      (loop for text in *functions* for i from 0
+            do (let ((name (find-name (world-names world) text))) (when name (setf (gethash name table) i))))
+      table)))
+
+;;; Types of the library
+
+(defun builtin (name &rest arguments) (make-value :builtin :file :python :name name :arguments arguments))
+
+(defun class-of-instance (value)
+  (case (and value (value-kind value))
+    (:instance (make-value :class :file (value-file value) :ref (value-ref value) :arguments (value-arguments value)))
+    (:union (unite (mapcar #'class-of-instance (value-arguments value))))))
+
+(defun applied (world name arguments)
+  "The type that NAME of the library, or no one's, applied to ARGUMENTS is; nil: nothing special."
+  (let ((text (name-text world name)) (first (first arguments)))
+    (flet ((one-of (&rest names) (member text names :test #'string=)))
+      (cond ((string= text "Self") (builtin (known "this")))
+            ((one-of "Optional" "Annotated" "ClassVar" "Final" "Required" "NotRequired" "ReadOnly" "InitVar" "Awaitable"
+                     "TypeGuard" "Unpack")
+             first)
+            ((string= text "Union") (unite arguments))
+            ((one-of "Type" "type") (class-of-instance first))
+            ((one-of "Coroutine") (car (last arguments)))
+            ((one-of "Generator" "AsyncGenerator") (builtin name first))
+            ((and (string= text "tuple") (rest arguments)) (apply #'builtin (known "tuple") arguments))
+            ((and (string= text "Tuple") arguments) (apply #'builtin (known "tuple") arguments))
+            (arguments (apply #'builtin name arguments))))))
+
+(defun called (world value name argument)
+  "Calling method NAME of the library type VALUE, or the function VALUE of Python itself."
+  (if (value-is value :package)
+      (let ((function (value-name value)))
+        (if (and (consp function) (eq (car function) :function)) (called-function world (cdr function) argument) nil))
+      (let* ((arguments (value-arguments value)) (first (first arguments)) (last (car (last arguments)))
+             (text (name-text world name)))
+        (flet ((one-of (&rest names) (member text names :test #'string=)))
+          (cond ((null arguments) nil)
+                ((one-of "__enter__" "__aenter__" "__next__" "__anext__" "popleft" "get_nowait") first)
+                ((one-of "get" "pop" "setdefault" "__getitem__" "popitem") last)
+                ((one-of "values") (builtin (known "list") last))
+                ((one-of "keys") (builtin (known "list") first))
+                ((one-of "items") (builtin (known "list") (builtin (known "tuple") first last)))
+                ((one-of "copy" "__iter__" "__aiter__" "union" "difference") value))))))
+
+(defun called-function (world function argument)
+  (declare (type function argument))
+  (flet ((is (&rest names) (member function names :test #'string=)) (argument (i) (funcall argument i)))
+    (cond ((is "next" "min" "max") (element-value world (argument 0) nil))
+          ((is "type") (class-of-instance (argument 0)))
+          ((is "dict" "copy" "deepcopy" "replace" "partial" "wait_for" "create_task" "ensure_future" "shield") (argument 0))
+          ((is "closing" "aclosing" "nullcontext") (builtin (known "ContextManager") (argument 0)))
+          ((is "filter") (listed (element-value world (argument 1) nil)))
+          ((is "enumerate") (listed (builtin (known "tuple") nil (element-value world (argument 0) nil))))
+          ((is "zip") (listed (builtin (known "tuple") (element-value world (argument 0) nil) (element-value world (argument 1) nil))))
+          (t (listed (element-value world (argument 0) nil))))))
+
+(defun listed (value) (builtin (known "list") value))
+
+;;; Functions that do not return what they say
+
+(defun marked-p (run def key)
+  (do-marks (value more) (run key) (when (= more def) (return t))))
+
+(defun yielded (world file scope env)
+  "What the function whose scope is SCOPE yields, and whether it yields at all."
+  (let* ((view (view-of world file)) (run (view-run view)) (values '()) (any nil))
+    (do-bindings-named (binding) (view scope (known "yield"))
+      (setf any t)
+      (push (expression-value world file (binding-value run binding) env) values))
+    (values (unite (nreverse values)) any)))
+
+(defun returned-by (world tag env)
+  (let* ((file (tag-file tag)) (run (world-run world file)) (def (tag-def tag)) (scope (def-body run def)) (type (def-type run def)))
+    (unless (= scope +none+)
+      (cond ((marked-p run def (known "contextmanager"))
+             (builtin (known "ContextManager") (product world tag env)))
+            ((= type +none+)
+             (multiple-value-bind (value any) (yielded world file scope env)
+               (and any value (builtin (known "Generator") value))))))))
+
+(defun product (world tag env)
+  "What the function TAG hands out one by one when it is a generator, else what it returns."
+  (let* ((file (tag-file tag)) (run (world-run world file)) (def (tag-def tag)) (scope (def-body run def)) (type (def-type run def)))
+    (multiple-value-bind (value any) (yielded world file scope env)
+      (cond ((/= type +none+)
+             (let ((declared (type-value world file type env)))
+               (if (or any (value-is declared :builtin)) (or (element-value world declared nil) (and (not any) declared)) declared)))
+            (any value)
+            (t (function-return world tag env))))))
+
+(defun iterated-instance (world value)
+  (let ((meaning (locate-member world value (known "__iter__"))))
+    (when (consp meaning) (setf meaning (first meaning)))
+    (if (integerp meaning)
+        (element-value world (function-return world meaning (value-env value)) nil)
+        (first (value-arguments value)))))
+
+;;; pytest: a parameter of a test or fixture is what the fixture of that name gives
+
+(defun fixture-in (world file name class except)
+  "The tag of the fixture NAME in FILE, right in CLASS or in no class, that is not EXCEPT; nil when there is none."
+  (let ((run (world-run world file)))
+    (do-marks (value more) (run (known "fixture"))
+      (when (and (= name (if (= value +none+) (def-name run more) value))
+                 (= (def-parent run more) (or class +none+))
+                 (/= except (make-tag file more)))
+        (return (make-tag file more))))))
+
+(defun fixture-file (world folder)
+  (world-file-number world (join folder "conftest.py")))
+
+(defun find-fixture (world file name class except)
+  "The tag of the fixture that EXCEPT, a test or fixture of CLASS in FILE, gets as NAME, or nil."
+  (or (and class (fixture-in world file name class except))
+      (fixture-in world file name nil except)
+      (imported-fixture world file name)
+      (loop for folder = (directory-of (world-path world file)) then (directory-of folder)
+            for conftest = (fixture-file world folder)
+            do (let ((found (and conftest (world-run world conftest)
+                                 (or (fixture-in world conftest name nil except) (imported-fixture world conftest name)))))
+                 (when found (return found)))
+            until (string= folder ""))))
+
+(defun imported-fixture (world file name)
+  (let* ((view (view-of world file)) (binding (find-binding view 0 name)))
+    (when (and binding (= (binding-kind (view-run view) binding) +imported+))
+      (let ((meaning (import-meaning world file (binding-target (view-run view) binding))))
+        (and (integerp meaning) (marked-p (world-run world (tag-file meaning)) (tag-def meaning) (known "fixture")) meaning)))))
+
+(defun fixture-parameter (world file binding)
+  (let* ((run (world-run world file)) (def (scope-def run (binding-scope run binding))))
+    (when (and (/= def +none+) (not (logtest +local+ (def-flags run def)))
+               (or (logtest +test+ (def-flags run def)) (marked-p run def (known "fixture"))))
+      (let* ((parent (def-parent run def))
+             (fixture (find-fixture world file (binding-name run binding) (and (/= parent +none+) parent) (make-tag file def))))
+        (when fixture
+          (product world fixture '()))))))
+
+;;; Several definitions of one name: the last that is no mere overload
+
+(defun last-definition (world file site tags)
+  (declare (ignore file site))
+  (let ((real (remove-if (lambda (tag) (logtest +declaration+ (tag-flags world tag))) tags)))
+    (when real (list (reduce #'max real)))))
+
+;;; Construction
+
+(defun constructor-of (world tag file site)
+  (declare (ignore file site))
+  (let ((meaning (or (locate-own-member world tag (known "__init__")) (locate-own-member world tag (known "__new__")))))
+    (if (consp meaning) (first meaning) (and (integerp meaning) meaning))))
+
+(define-family :python
+  :import-module #'import-module-of
+  :exported #'lent
+  :outer-name #'outer-name-of
+  :package-member #'member-of-package
+  :apply-builtin #'applied
+  :builtin-call #'called
+  :parameter #'fixture-parameter
+  :returned #'returned-by
+  :iterated #'iterated-instance
+  :constructor #'constructor-of
+  :select #'last-definition
+  :call-constructs t :all-exported t :rebinds t :class-names t :linear t
+  :builtin-names '("append" "extend" "insert" "remove" "pop" "clear" "index" "count" "sort" "reverse" "copy" "get" "items" "keys"
+                   "values" "setdefault" "update" "popitem" "add" "discard" "union" "intersection" "difference" "join" "split"
+                   "rsplit" "strip" "lstrip" "rstrip" "replace" "format" "encode" "decode" "startswith" "endswith" "find" "lower"
+                   "upper" "title" "splitlines" "partition" "rpartition" "read" "write" "close" "open" "readline" "readlines" "seek"
+                   "tell" "flush" "send" "recv" "start" "run" "set" "wait" "put" "match" "search" "sub" "group" "groups" "exists"
+                   "mkdir" "unlink" "info" "debug" "warning" "error" "exception" "acquire" "release" "submit" "result" "cancel"))
