@@ -1,7 +1,14 @@
 // The OpenCode entry: tools and hooks, nothing else. OpenCode 1 calls server(), OpenCode 2 calls setup(); 1.18 calls both.
 
 import { tool as define, type Hooks, type Plugin, type ToolDefinition } from '@opencode-ai/plugin';
+import { autoContext } from './hooks/auto-context.ts';
+import { compaction } from './hooks/compaction.ts';
 import { composeHooks, type HookFile } from './hooks/compose.ts';
+import { freshness } from './hooks/freshness.ts';
+import { handover } from './hooks/handover.ts';
+import { observation } from './hooks/observation.ts';
+import { skills } from './hooks/skills.ts';
+import { systemNote } from './hooks/system-note.ts';
 import { createHost, type Host, sessionRoot } from './host.ts';
 import { inputSchema, type Property, runTool, type Tool, type ToolCall } from './tool.ts';
 import { lispEvalTool } from './tools/lisp_eval.ts';
@@ -12,7 +19,7 @@ import { verifyChangeTool } from './tools/verify_change.ts';
 const TOOLS: readonly ((host: Host) => Tool<never>)[] = [repoContextTool, verifyChangeTool, lispEvalTool, lispResetTool];
 
 /** Files of hooks/, in the order in which hooks of one name run. */
-const HOOKS: readonly HookFile[] = [];
+const HOOKS: readonly HookFile[] = [observation, freshness, compaction, handover, autoContext, systemNote, skills];
 
 function zodOf(property: Property, required: boolean) {
   const z = define.schema;
@@ -64,7 +71,10 @@ function warmUp(host: Host): void {
 const server: Plugin = async (input, options) => {
   const host = createHost(sessionRoot(input?.worktree, input?.directory ?? process.cwd()), options);
   const tools = Object.fromEntries(TOOLS.map((make) => make(host)).map((one) => [one.name, definitionOf(host, one)]));
-  const hooks: Hooks = { ...composeHooks(host, [...HOOKS, () => ({ dispose: () => host.dispose() })]), tool: tools };
+  const hooks: Hooks = {
+    ...composeHooks(host, input, [...HOOKS, () => ({ dispose: () => host.dispose() })]),
+    tool: tools,
+  };
   warmUp(host);
   return hooks;
 };

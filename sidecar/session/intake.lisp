@@ -8,7 +8,7 @@
   (:import-from #:opl.session.memory #:observe #:observations)
   (:import-from #:opl.session.change #:describe-diff #:diff-line-numbers)
   (:import-from #:opl.session.decision #:decisions #:trivial-request-p)
-  (:export #:take-in #:take-test-run #:*symbols-at*))
+  (:export #:take-in #:take-test-run #:*symbols-at* #:*read-log*))
 
 (in-package #:opl.session.intake)
 
@@ -17,6 +17,10 @@
 (defvar *symbols-at* nil
   "A function of a path and a list of lines that returns the names of the definitions they stand in, or NIL
 while there is no index.")
+
+(defvar *read-log* nil
+  "A function of a command's output and exit status (an integer or NIL) that returns NIL when no tests speak in
+it, else verdict, counts and failures as TAKE-TEST-RUN takes them; NIL while there is no parser.")
 
 (defconstant +request-limit+ 1500
   "Characters of a request that are kept: what follows is pasted text.")
@@ -37,9 +41,16 @@ while there is no index.")
       (unless (known-decision-p decision known)
         (apply #'observe session :decision :text decision keys)))))
 
+(defun take-output (session command text exit)
+  (when *read-log*
+    (multiple-value-bind (verdict counts failures) (ignore-errors (funcall *read-log* text exit))
+      (when verdict
+        (take-test-run session command verdict counts failures)))))
+
 (defun take-in (session kind &key (subject "") (state "") (text "") (parent "") (head ""))
   "Remember that KIND happened in SESSION. KIND is one of the kinds of observation, or :ANSWER, what the model
-wrote, of which only the decisions are kept. The TEXT of an :EDIT may be a unified diff."
+wrote, of which only the decisions are kept, or :OUTPUT, what the command SUBJECT printed, of which only the tests are.
+The TEXT of an :EDIT may be a unified diff."
   (let ((keys (list :parent parent :head head)))
     (case kind
       (:request
@@ -48,6 +59,8 @@ wrote, of which only the decisions are kept. The TEXT of an :EDIT may be a unifi
          (take-decisions session text keys)))
       (:answer
        (take-decisions session text keys))
+      (:output
+       (take-output session subject text (parse-integer state :junk-allowed t)))
       (:edit
        (apply #'observe session :edit :subject subject :state state
                                       :text (describe-diff text (changed-symbols subject text))

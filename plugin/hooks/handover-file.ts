@@ -1,0 +1,80 @@
+// The handover document on disk: which file a session writes, whose an existing one is, and where old ones go.
+
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { shortHead } from './head.ts';
+
+/** A shorter file is no document. */
+const LEAST_CHARACTERS = 200;
+
+export interface Stamp {
+  session: string;
+  head: string;
+}
+
+export interface Found {
+  text: string;
+  /** When it was last written, in milliseconds since 1970. */
+  written: number;
+  /** Nothing when it was not asked for by this plugin. */
+  stamp: Stamp | undefined;
+}
+
+/** The line a document begins with, so that anyone can tell its session, commit and age. */
+export function stampLine({ session, head }: Stamp, now: Date): string {
+  return `<!-- handover of ${session} at ${shortHead(head)}, ${now.toISOString()} -->`;
+}
+
+function readStamp(text: string): Stamp | undefined {
+  const [, session, head] = /<!-- handover of (\S+) at ([0-9a-f]+|no commit)/.exec(text.slice(0, 400)) ?? [];
+  return session ? { session, head: head === 'no commit' ? '' : head! } : undefined;
+}
+
+/** The document at FILE, or nothing. */
+export function findDocument(file: string): Found | undefined {
+  try {
+    const text = readFileSync(file, 'utf8');
+    return { text, written: statSync(file).mtimeMs, stamp: readStamp(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The document at FILE when it was written after SINCE (milliseconds since 1970) and says something. */
+export function newDocument(file: string, since: number): Found | undefined {
+  const found = findDocument(file);
+  // File times of some systems are whole seconds.
+  return found && found.written >= Math.floor(since / 1000) * 1000 && found.text.trim().length >= LEAST_CHARACTERS
+    ? found
+    : undefined;
+}
+
+/** A file of SESSION's own, beside the usual FILE. */
+export function ownFile(file: string, session: string): string {
+  const { dir, name, ext } = path.parse(file);
+  return path.join(dir, `${name}-${session.slice(-6)}${ext}`);
+}
+
+/** Moves the document at FILE into FOLDER under its time and commit; the new path, or nothing when there was none or it cannot be moved. */
+export function archiveDocument(file: string, folder: string): string | undefined {
+  const found = findDocument(file);
+  if (!found) return undefined;
+  const time = new Date(found.written).toISOString().replace(/[:.]/g, '-');
+  const target = path.join(folder, `${time}-${shortHead(found.stamp?.head ?? '').replace(' ', '-')}.md`);
+  try {
+    mkdirSync(folder, { recursive: true });
+    // A copy, for the cache may be on another disk.
+    copyFileSync(file, target);
+    rmSync(file);
+    return target;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How long ago TIME was, in the largest whole unit. */
+export function ageText(time: number, now = Date.now()): string {
+  const minutes = Math.max(0, Math.floor((now - time) / 60_000));
+  if (minutes < 60) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / (24 * 60))} days`;
+}

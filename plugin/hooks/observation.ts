@@ -1,0 +1,153 @@
+// What happens in a session is told to the sidecar: requests, answers, tool calls, edits, failures, to-do items.
+
+import type { Host } from '../host.ts';
+import type { HookFile } from './compose.ts';
+import { editsOf } from './edits.ts';
+import { journalOf } from './journal.ts';
+import { type AnyEvent, noteEvent, noteModel, sessionState } from './sessions.ts';
+
+/** Characters of a call's arguments and of its result that are kept. */
+const ARGUMENTS = 300;
+const RESULT = 160;
+
+/** Characters of a command's output that are looked at for test results: OpenCode itself cuts at 51,200. */
+const OUTPUT = 60_000;
+
+/** The last lines of a failed command that are kept: errors stand there. */
+const LAST_LINES = 3;
+
+/** What lisp_eval waits at most for observations on their way. */
+const CATCH_UP_MILLISECONDS = 500;
+
+interface TextPart {
+  type: string;
+  text?: string;
+  synthetic?: boolean;
+}
+
+/** What the user wrote in PARTS, without what plugins and OpenCode added. */
+export function userText(parts: readonly TextPart[]): string {
+  return parts
+    .filter((part) => part.type === 'text' && !part.synthetic)
+    .map((part) => part.text ?? '')
+    .join('\n')
+    .trim();
+}
+
+const oneLine = (text: string, limit: number) => {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+};
+
+interface Call {
+  tool: string;
+  sessionID: string;
+  args: unknown;
+}
+
+interface Result {
+  title?: string;
+  output?: unknown;
+  metadata?: unknown;
+}
+
+/** Records a finished call. */
+function recordCall(host: Host, { tool, sessionID, args }: Call, { output, metadata }: Result): void {
+  const journal = journalOf(host);
+  const edits = editsOf(host.root, tool, args, metadata);
+  for (const { path, state, diff } of edits) {
+    journal.record(sessionID, { kind: 'edit', subject: path, state, text: diff });
+    sessionState(host, sessionID).seen.add(path);
+  }
+  if (edits.length > 0) return;
+  const text = typeof output === 'string' ? output : '';
+  const given = (args ?? {}) as Record<string, unknown>;
+  if (tool === 'bash') recordCommand(host, sessionID, String(given.command ?? ''), text, metadata);
+  else journal.record(sessionID, { kind: 'tool', subject: tool, text: callText(given, text) });
+}
+
+function callText(args: unknown, output: string): string {
+  return `${oneLine(JSON.stringify(args) ?? '', ARGUMENTS)} -> ${oneLine(output, RESULT)}`;
+}
+
+function recordCommand(host: Host, sessionID: string, command: string, output: string, metadata: unknown): void {
+  const { exit } = (metadata ?? {}) as { exit?: number };
+  const journal = journalOf(host);
+  const ended = typeof exit === 'number' && exit !== 0 ? ` (exit ${exit})` : '';
+  journal.record(sessionID, { kind: 'tool', subject: 'bash', text: `${oneLine(command, ARGUMENTS)}${ended}` });
+  journal.record(sessionID, {
+    kind: 'output',
+    subject: oneLine(command, RESULT),
+    state: String(exit ?? ''),
+    text: output.slice(-OUTPUT),
+  });
+  if (ended) {
+    const last = output.trimEnd().split('\n').slice(-LAST_LINES).join(' ');
+    journal.record(sessionID, {
+      kind: 'failure',
+      subject: oneLine(command, RESULT),
+      text: `${oneLine(last, ARGUMENTS)}${ended}`,
+    });
+  }
+}
+
+/** Failed calls reach no tool hook, only an event. */
+function recordFailedCall(host: Host, event: AnyEvent, told: Set<string>): void {
+  const { part } = (event.properties ?? {}) as {
+    part?: { id: string; type: string; tool?: string; sessionID: string; state?: { status?: string; error?: string } };
+  };
+  if (part?.type !== 'tool' || part.state?.status !== 'error' || told.has(part.id)) return;
+  told.add(part.id);
+  journalOf(host).record(part.sessionID, {
+    kind: 'failure',
+    subject: part.tool ?? 'tool',
+    text: oneLine(part.state.error ?? 'failed', ARGUMENTS),
+  });
+}
+
+function recordToDo(host: Host, event: AnyEvent, states: Map<string, string>): void {
+  const { sessionID, todos } = (event.properties ?? {}) as {
+    sessionID?: string;
+    todos?: { content: string; status: string }[];
+  };
+  if (!sessionID) return;
+  for (const { content, status } of todos ?? []) {
+    const key = `${sessionID}\0${content}`;
+    if (states.get(key) === status) continue;
+    states.set(key, status);
+    journalOf(host).record(sessionID, { kind: 'todo', subject: oneLine(content, ARGUMENTS), state: status, text: '' });
+  }
+}
+
+export const observation: HookFile = (host) => {
+  const told = new Set<string>();
+  const toDo = new Map<string, string>();
+  return {
+    async event({ event }) {
+      noteEvent(host, event);
+      recordFailedCall(host, event as AnyEvent, told);
+      if ((event.type as string) === 'todo.updated') recordToDo(host, event as AnyEvent, toDo);
+    },
+    async 'chat.params'({ sessionID, model }) {
+      noteModel(host, sessionID, model);
+    },
+    async 'chat.message'({ sessionID }, { parts }) {
+      const text = userText(parts as TextPart[]);
+      if (text) journalOf(host).record(sessionID, { kind: 'request', text });
+    },
+    async 'tool.execute.before'({ tool }) {
+      // Code in the image may ask for what has just happened.
+      if (tool === 'lisp_eval') await journalOf(host).flush(CATCH_UP_MILLISECONDS);
+    },
+    async 'tool.execute.after'({ tool, sessionID, args }, result) {
+      recordCall(host, { tool, sessionID, args }, (result ?? {}) as Result);
+    },
+    async 'experimental.text.complete'({ sessionID }, { text }) {
+      // What the model writes while it compacts is a summary of what is known already.
+      if (!sessionState(host, sessionID).compacting) journalOf(host).record(sessionID, { kind: 'answer', text });
+    },
+    async dispose() {
+      await journalOf(host).flush(1000);
+    },
+  };
+};
