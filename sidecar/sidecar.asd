@@ -35,6 +35,7 @@
    (:file "languages/go")
    (:file "languages/java")
    (:file "languages/c")
+   (:file "languages/rust")
    ;; index: ctags, tags, the columnar store
    (:file "index/postings")
    (:file "index/store")

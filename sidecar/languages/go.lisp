@@ -106,7 +106,7 @@
         (struct-fields w (+ i 2) close
                        (lambda (at type embedded)
                          (declare (ignore embedded))
-                         (push (node w +op-property+ type (name w at)) properties)))
+                         (push (node w +op-property+ type (name w at) 1) properties)))
         (node w +op-object+ (cell-list w (nreverse properties))))))
 
 (defun field-line-end (w i close)
@@ -182,8 +182,8 @@
         collect type))
 
 (defun type-parameters (w from to)
-  (loop for (at type) in (parameters w from to)
-        do (when at (bind w (name w at) :kind +type-parameter+ :type type))))
+  (loop for (at type) in (parameters w from to) for index from 0
+        do (when at (bind w (name w at) :kind +type-parameter+ :type type :index index))))
 
 ;;; Functions
 
@@ -220,7 +220,7 @@ Values: node of its type, token after, its body's closing brace or nil."
                 (when (= def +none+) (setf (w-def w) owner))
                 (multiple-value-bind (type after end) (body-of w (1+ i) to)
                   (when (/= def +none+)
-                    (setf (draft-def-type (w-facts w) def) type)
+                    (setf (draft-def-type (w-facts w) def) (draft-node-b (w-facts w) type))
                     (set-end w def (or end (1- after))))
                   (setf (draft-node-c (w-facts w) type) scope)
                   (values type after))))
@@ -275,7 +275,7 @@ Values: node of its type, token after, its body's closing brace or nil."
                         :kind +receiver+ :type type)))))
           (when generic (type-parameters w (+ at 2) (1- open)))
           (multiple-value-bind (type next end) (body-of w open to)
-            (setf (draft-def-type (w-facts w) def) type)
+            (setf (draft-def-type (w-facts w) def) (draft-node-b (w-facts w) type))
             (set-end w def (or end (1- next)))
             (when end (setf (draft-def-flags (w-facts w) def) (logior +has-body+ (draft-def-flags (w-facts w) def))))
             (when test (setf (draft-test-end (w-facts w) (second (w-member w))) (line w (or end at))))
@@ -286,8 +286,11 @@ Values: node of its type, token after, its body's closing brace or nil."
   "Binds the type parameters that a receiver names: (s *Stack[T])."
   (let ((bracket (find-at-depth w from to (lambda (j) (token-at w j "[")))))
     (when bracket
-      (do-pieces (start end w (1+ bracket) (closer w bracket to))
-        (when (identifier-p w start) (bind w (name w start) :kind +type-parameter+))))))
+      (let ((index 0))
+        (declare (type (unsigned-byte 32) index))
+        (do-pieces (start end w (1+ bracket) (closer w bracket to))
+          (when (identifier-p w start) (bind w (name w start) :kind +type-parameter+ :index index))
+          (incf index))))))
 
 ;;; Types declared
 
@@ -299,7 +302,9 @@ Values: node of its type, token after, its body's closing brace or nil."
                    ((and (identifier-p w i) (token-at w (1+ i) "("))
                     (let ((member (define w i (known "method") :from i :to end :bind nil
                                     :flags (logior (name-flags w i) +abstract+ +declaration+))))
-                      (setf (draft-def-type (w-facts w) member) (function-type w (1+ i) end))
+                      (with-body (w member)
+                        (setf (draft-def-type (w-facts w) member)
+                              (draft-node-b (w-facts w) (nth-value 0 (body-of w (1+ i) end)))))
                       (set-end w member (1- end))))
                    ((and (identifier-p w i) (not (find-at-depth w i end (lambda (j) (token-at w j "|")))))
                     (add-heritage (w-facts w) def +embeds+ (parse-type w i end))))
@@ -425,7 +430,8 @@ Values: node of its type, token after, its body's closing brace or nil."
 (defun result-node (w value place)
   "The node of result PLACE of VALUE: of a call its own, of `m[k]', `x.(T)' and `<-c' the first alone."
   (cond ((= value +none+) +none+)
-        ((= (draft-node-op (w-facts w) value) +op-call+) (node w +op-index+ value +none+ place))
+        ((= (draft-node-op (w-facts w) value) +op-call+)
+         (node w +op-index+ value (node w +op-literal+ (known "number") place)))
         ((zerop place) value)
         (t (literal-node w "bool"))))
 
