@@ -118,7 +118,11 @@ export const doctorCommand: Command<Record<string, never>> = {
     const node: Check = { name: 'node', ok: true, found: process.version, advice: null };
     const plugin: Check = { name: 'plugin', ok: true, found: packageVersion(), advice: null };
     const parts = await Promise.all([checkSbcl(here), checkCtags(here), checkGit(), checkSidecar(here)]);
-    const checks = [plugin, node, ...parts.flat(), checkCaches()];
+    const all = [plugin, node, ...parts.flat(), checkCaches()];
+    // The sidecar looks at some of the same things; what the host saw of them comes first and says it once.
+    const checks = all.filter(
+      (one, index) => all.findIndex(({ name, ok }) => name === one.name && ok === one.ok) === index,
+    );
     const ok = checks.every((one) => one.ok);
     const lines = table(checks.map((one) => [one.ok ? 'ok' : 'FAULT', one.name, one.found]));
     const advice = checks.filter((one) => one.advice).map((one) => `${one.name}: ${one.advice}`);

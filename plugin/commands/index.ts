@@ -15,13 +15,11 @@ export const indexCommand: Command<{ rebuild: boolean }> = {
   },
   required: [],
   async run({ rebuild }, { root, sidecar, progress, signal }): Promise<Answer> {
-    const started = performance.now();
     const reply = await (await sidecar()).call('index', { rebuild }, { onProgress: progress, signal });
     const totals = reply.totals[0];
     if (!totals) throw new Error('the sidecar said nothing of its index');
-    const seconds = (performance.now() - started) / 1000;
     const languages = Object.fromEntries(reply.language.map(({ name, files, tags }) => [name, { files, tags }]));
-    const { files, tags, callSites, edges, from, complete, reason } = totals;
+    const { files, tags, callSites, edges, seconds, from, complete, reason } = totals;
     const skipped = reply.skipped.map(({ path, reason: why }) => ({ path, reason: why }));
     const lines = [
       `${root}: ${count(files)} files, ${count(tags)} definitions, ${count(callSites)} call sites, ${count(edges)} resolved calls`,
@@ -52,7 +50,7 @@ export const indexCommand: Command<{ rebuild: boolean }> = {
         edges,
         languages,
         skipped,
-        seconds: Number(seconds.toFixed(3)),
+        seconds,
         from,
         complete,
         ...(reason ? { reason } : {}),

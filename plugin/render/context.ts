@@ -15,11 +15,12 @@ export interface ContextReply {
   channel: readonly Channel[];
 }
 
-/** One line for SYMBOL: where, what, and its signature. */
+/** One line for SYMBOL: where, and its declaration as the file has it; its kind and name when that is not known. */
 export function symbolLine({ line, end, kind, name, scope, signature, role }: Definition): string {
   const lines = end && end !== line ? `${line}-${end}` : `${line}`;
-  const text = `${lines}: ${kind} ${scope ? `${scope}.` : ''}${name}${signature ?? ''}`;
-  return role && role !== 'match' ? `${text} [${role}]` : text;
+  const what = signature ?? `${kind} ${name}`;
+  const notes = [scope ? `in ${scope}` : '', role && role !== 'match' ? role : ''].filter(Boolean).join(', ');
+  return `${lines}: ${what}${notes ? `  (${notes})` : ''}`;
 }
 
 function header(answer: Answer | undefined, shown: number): string[] {

@@ -8,13 +8,14 @@ export function symbolJson({ path, line, end, kind, name, scope, signature, role
   return { path, line, end, kind, name, scope, signature, role, hop, score, ...(certainty ? { certainty } : {}) };
 }
 
-/** SYMBOLS as lines `path:line  kind  name`. */
+/** SYMBOLS as lines `path:line  kind  name  declaration`. */
 export function symbolTable(symbols: readonly Definition[]): string {
   return table(
     symbols.map(({ path, line, kind, name, scope, signature }) => [
       `${path}:${line}`,
       kind,
-      `${scope ? `${scope}.` : ''}${name}${signature ?? ''}`,
+      `${scope ? `${scope}.` : ''}${name}`,
+      signature ?? '',
     ]),
   );
 }
