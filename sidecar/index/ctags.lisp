@@ -3,7 +3,7 @@
 
 (defpackage #:opl.index.ctags
   (:use #:cl)
-  (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets)
+  (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets #:octet-position)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.wire.children #:with-child)
   (:export #:check-ctags #:tag-batch #:tagged #:tagged-octets #:tagged-failed #:*ctags-runs*
@@ -13,7 +13,7 @@
 (defvar *ctags-runs* 0 "How often ctags was started by this process, for tests and for the doctor.")
 
 (defconstant +batch-seconds+ 20
-  "A batch of at most 4 MB takes ctags well under a second; one that needs 20 is stuck.")
+  "A batch takes ctags a second or two for every 10 MB; one that needs 20 seconds, and 2 more for each MB, is stuck.")
 (defconstant +single-seconds+ 3 "The same for the halves of a stuck batch.")
 (defconstant +most-tags+ 20000 "Tags of one file at most; what makes more is data.")
 
@@ -102,8 +102,8 @@
 (defun halves (paths)
   (let ((middle (ceiling (length paths) 2))) (list (subseq paths 0 middle) (subseq paths middle))))
 
-(defun tag-batch (program root language paths)
-  "What ctags says of PATHS, all written in LANGUAGE (ctags' name), in their order."
+(defun tag-batch (program root language paths octets)
+  "What ctags says of PATHS, all written in LANGUAGE (ctags' name), in their order; they hold OCTETS altogether."
   (let ((tagged (make-tagged)))
     (labels ((ask (paths seconds)
                (when paths
@@ -111,7 +111,7 @@
                    (cond (buffer (append-buffer tagged buffer))
                          ((rest paths) (dolist (half (halves paths)) (ask half +single-seconds+)))
                          (t (push (first paths) (tagged-failed tagged))))))))
-      (ask (remove-if-not #'listable-p paths) +batch-seconds+)
+      (ask (remove-if-not #'listable-p paths) (+ +batch-seconds+ (floor octets 500000)))
       (setf (tagged-failed tagged)
             (nreverse (append (tagged-failed tagged) (remove-if #'listable-p paths)))))
     tagged))
@@ -121,7 +121,7 @@
 (defun unescape (octets start end)
   "The field OCTETS[START, END) with tags(5)' escapes undone."
   (declare (type octets octets) (type fixnum start end))
-  (if (not (find 92 octets :start start :end end))
+  (if (not (octet-position 92 octets start end))
       (octets-string octets :start start :end end)
       (let ((text (octets-string octets :start start :end end)))
         (with-output-to-string (out)
@@ -135,7 +135,7 @@
 (declaim (inline field-end))
 (defun field-end (octets start end)
   (declare (type octets octets) (type fixnum start end))
-  (or (position 9 octets :start start :end end) end))
+  (or (octet-position 9 octets start end) end))
 
 (defun key-at (octets start end key)
   "The start of the value when the field that begins at START has KEY (octets with the colon), or nil."
@@ -168,11 +168,11 @@ first line of another file. At most +most-tags+ of a file are told; the rest is 
              (or (let ((offset (key-at octets start end wanted))) (and offset (= offset end)))
                  (and (> (length wanted) (length plain))
                       (let ((offset (key-at octets start end plain))) (and offset (= offset end))))
-                 (and (or escaped (find 92 octets :start start :end end))
+                 (and (or escaped (octet-position 92 octets start end))
                       (string= (unescape octets start end) (list-name path))))))
       (loop
         (when (>= i size) (return size))
-        (let* ((line-end (or (position 10 octets :start i :end size) size))
+        (let* ((line-end (or (octet-position 10 octets i size) size))
                (name-end (field-end octets i line-end))
                (path-start (min (1+ name-end) line-end)) (path-end (field-end octets path-start line-end)))
           (unless (ours-p path-start path-end) (return i))
@@ -184,7 +184,7 @@ first line of another file. At most +most-tags+ of a file are told; the rest is 
                   do (let ((value (key-at octets start line-end *end-key*)))
                        (cond (value (setf end (number-at octets value line-end)))
                              ((loop for key in *plain-keys* thereis (key-at octets start line-end key)))
-                             (t (let ((colon (position 58 octets :start start :end (field-end octets start line-end))))
+                             (t (let ((colon (octet-position 58 octets start (field-end octets start line-end))))
                                   (when colon (setf scope-start (1+ colon) scope-end (field-end octets start line-end))))))))
             (when (<= (incf count) +most-tags+)
               (funcall function octets i name-end kind-start kind-end line end scope-start scope-end)))

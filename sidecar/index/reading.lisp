@@ -47,9 +47,11 @@
   (language nil)                        ; ctags' name, or nil when it is not asked
   (tagging nil))                        ; thread that will answer with what ctags said
 
-(defconstant +batch-files+ 200)
-(defconstant +batch-octets+ 2000000
-  "Files and octets of a batch: large enough that starting ctags (4 ms) does not count, small enough that workers end together.")
+(defconstant +smallest-batch+ 1000000)
+(defconstant +largest-batch+ 24000000
+  "Octets of a batch. Starting ctags costs 4 ms in a small process and, since the system copies the page tables of a large
+one, 50 ms once a gigabyte is in use: so batches grow with the repository, and stay small enough that workers end together.")
+(defconstant +batch-files+ 4000)
 
 (defun asked-language (path)
   "What ctags is told the file PATH is, or nil when its language leaves ctags nothing to find."
@@ -60,14 +62,15 @@
 
 (defun make-batches (entries)
   "ENTRIES in batches of one language each."
-  (let ((open (make-hash-table :test 'equal)) (batches '()))
+  (let* ((open (make-hash-table :test 'equal)) (batches '())
+         (limit (max +smallest-batch+ (min +largest-batch+ (floor (reduce #'+ entries :key #'second) (* 8 (processor-count)))))))
     (dolist (entry entries)
       (let* ((language (asked-language (first entry)))
              (state (or (gethash language open) (setf (gethash language open) (list (make-batch :language language) 0 0)))))
         (destructuring-bind (batch files octets) state
           (push entry (batch-entries batch))
           (setf (second state) (1+ files) (third state) (+ octets (second entry)))
-          (when (or (>= (second state) +batch-files+) (>= (third state) +batch-octets+))
+          (when (or (>= (second state) +batch-files+) (>= (third state) limit))
             (push batch batches)
             (remhash language open)))))
     (loop for (batch) being the hash-values of open do (push batch batches))
@@ -125,8 +128,9 @@
   (when (and (batch-language batch) (work-ctags work))
     (setf (batch-tagging batch)
           (let ((program (work-ctags work)) (root (work-root work)) (language (batch-language batch))
-                (paths (mapcar #'first (batch-entries batch))))
-            (sb-thread:make-thread (lambda () (tag-batch program root language paths)) :name "ctags")))))
+                (paths (mapcar #'first (batch-entries batch)))
+                (octets (reduce #'+ (batch-entries batch) :key #'second)))
+            (sb-thread:make-thread (lambda () (tag-batch program root language paths octets)) :name "ctags")))))
 
 (defun take-batch (work)
   (let ((batch (sb-thread:with-mutex ((work-lock work)) (pop (work-queue work)))))
@@ -152,7 +156,8 @@
 
 (defun run-worker (work)
   (handler-case
-      (let* ((worker (make-worker)) (batch (take-batch work)))
+      (let* ((worker (make-worker)) (batch (take-batch work))
+             (opl.index.tags::*line-starts* (opl.source.names:make-u32 4096)))
         (loop while batch
               do (let ((next (take-batch work)))
                    (read-batch worker work batch)

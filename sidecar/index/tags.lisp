@@ -4,7 +4,7 @@
 (defpackage #:opl.index.tags
   (:use #:cl #:opl.source.facts #:opl.source.tokens)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:+none+ #:known #:intern-octets #:intern-string #:name-string
-                #:octets-string)
+                #:octets-string #:octet-position)
   (:import-from #:opl.index.ctags #:map-tags)
   (:export #:merge-tags #:make-seen))
 (in-package #:opl.index.tags)
@@ -34,16 +34,22 @@
             thereis (or (gethash (key name (+ line distance)) seen)
                         (and (> line distance) (gethash (key name (- line distance)) seen))))))
 
+(defvar *line-starts* (make-u32 4096) "Reused by one worker for file after file.")
+(declaim (type u32-vector *line-starts*))
+
 (defun line-starts (tokens)
-  "Offsets at which the lines begin; line 1 at place 1."
-  (let* ((octets (tokens-octets tokens)) (size (tokens-size tokens))
-         (starts (make-array 256 :element-type '(unsigned-byte 32) :adjustable t :fill-pointer 0)))
-    (declare (type octets octets))
-    (vector-push-extend 0 starts) (vector-push-extend 0 starts)
-    (loop for i = (position 10 octets :end size) then (position 10 octets :start (1+ i) :end size)
-          while i do (vector-push-extend (1+ i) starts))
-    (vector-push-extend size starts)
-    starts))
+  "Offsets at which the lines begin, line 1 at place 1, and at the place after the last line the size; the number of lines."
+  (let* ((octets (tokens-octets tokens)) (size (tokens-size tokens)) (starts *line-starts*) (line 1))
+    (declare (type octets octets) (type u32-vector starts) (type fixnum line))
+    (setf (aref starts 1) 0)
+    (loop for i = (octet-position 10 octets 0 size) then (octet-position 10 octets (1+ i) size)
+          while i
+          do (incf line)
+             (when (>= (1+ line) (length starts))
+               (setf starts (replace (make-u32 (* 2 (length starts))) starts) *line-starts* starts))
+             (setf (aref starts line) (1+ i)))
+    (setf (aref starts (1+ line)) size)
+    (values starts line)))
 
 (defconstant +longest-signature+ 240 "Octets of a line that are shown as a signature.")
 
@@ -72,8 +78,8 @@
   (and (> (- end start) 6) (= (aref octets start) 95) (= (aref octets (1+ start)) 95)
        (loop for c across "anon" for i from (+ start 2) always (= (char-code c) (aref octets i)))))
 
-(defun add-tag (facts names seen starts octets name kind line end scope-start scope-end)
-  (let* ((last (- (length starts) 2)) (at (if (<= 1 line last) (aref starts line) 0))
+(defun add-tag (facts names seen starts last octets name kind line end scope-start scope-end)
+  (let* ((at (if (<= 1 line last) (aref starts line) 0))
          (to (if (<= 1 line last) (min (1- (aref starts (1+ line))) (+ at +longest-signature+)) 0))
          (parent (enclosing facts names seen octets scope-start scope-end line))
          (def (add-def facts name kind line (or end +none+) parent 0 +none+ +none+
@@ -85,19 +91,19 @@
   "Adds the tags of PATH in TAGGED, from offset FROM, to FACTS where they are new. KINDS: :all or the kinds wanted (ctags' names).
 SEEN: a table of `make-seen' to be reused. The offset of the next file's tags."
   (note-definitions facts seen)
-  (let ((starts nil))
+  (let ((starts nil) (last 0))
     (when (zerop (draft-scope-count facts)) (add-scope facts +none+ +module-scope+ +none+))
     (map-tags
      (lambda (octets name-start name-end kind-start kind-end line end scope-start scope-end)
        (unless (or (= name-start name-end) (zerop line) (anonymous-p octets name-start name-end))
-         (let* ((name (if (find 92 octets :start name-start :end name-end)
+         (let* ((name (if (octet-position 92 octets name-start name-end)
                           (intern-string names (opl.index.ctags::unescape octets name-start name-end))
                           (intern-octets names octets name-start name-end)))
                 (found (known-definition seen name line)))
            (cond ((null found)
                   (when (or (eq kinds :all) (member (octets-string octets :start kind-start :end kind-end) kinds :test #'string=))
                     (note-definition facts seen
-                          (add-tag facts names seen (or starts (setf starts (line-starts tokens))) octets name
+                          (add-tag facts names seen (or starts (multiple-value-setq (starts last) (line-starts tokens))) last octets name
                                    (intern-octets names octets kind-start kind-end) line end scope-start scope-end))))
                  ((and end (= (draft-def-end facts found) +none+) (= (draft-def-line facts found) line) (> end line))
                   (setf (draft-def-end facts found) end))))))

@@ -76,13 +76,21 @@
        (or (and (= octet 58) (/= (octet-at lexer (1+ i)) 58) (/= (octet-at lexer (1+ i)) 61))
            (and (= octet 33) (/= (octet-at lexer (1+ i)) 61)))))
 
+(defun mark-of-name-p (lexer i)
+  "Whether a `?' or `!' at I ends the name before it: no `!=', no `?:'."
+  (declare (type index i))
+  (let ((octet (octet-at lexer i)) (next (octet-at lexer (1+ i))))
+    (and (or (= octet 63) (= octet 33))
+         (or (/= next 61) (member (octet-at lexer (+ i 2)) '(61 126 62)))
+         (not (and (= octet 63) (= next 58) (/= (octet-at lexer (+ i 2)) 58))))))
+
 (defun lex (lexer i closer bracket)
   "Lexes code from I on. CLOSER and BRACKET: the octet that ends it when it closes the bracket with that
 ordinal (the code of an interpolation); nil: to the end. The position after."
   (declare (type lexer lexer) (type index i) (optimize (speed 2) (safety 0)))
   (let* ((syntax (lexer-syntax lexer)) (classes (syntax-classes syntax)) (more (syntax-more syntax))
          (openers (syntax-openers syntax)) (octets (lexer-octets lexer)) (jsx (syntax-jsx syntax))
-         (preprocessor (syntax-preprocessor syntax)) (floor (if bracket (1- (lexer-depth lexer)) 0)))
+         (marks (syntax-marks syntax)) (preprocessor (syntax-preprocessor syntax)) (floor (if bracket (1- (lexer-depth lexer)) 0)))
     (declare (type syntax syntax) (type index floor))
     (loop
       (when (>= i (lexer-size lexer)) (return i))
@@ -98,6 +106,7 @@ ordinal (the code of an interpolation); nil: to the end. The position after."
                (after (setf i after))
                ((= class 1)
                 (let ((end (skip-word lexer more (1+ i))))
+                  (when (and marks (mark-of-name-p lexer end)) (incf end))
                   (emit-identifier lexer i end)
                   (setf i end)))
                ((= class 2)
@@ -228,7 +237,7 @@ are both seen or both not."
       (when (< (lexer-depth lexer) depth) (setf (lexer-depth lexer) depth)))))
 
 (defun lex-comment-aware (lexer i)
-  (let* ((end (lexer-size lexer)) (open (text-octets "/*")) (close (text-octets "*/"))
+  (let* ((end (lexer-size lexer)) (open (load-time-value (text-octets "/*"))) (close (load-time-value (text-octets "*/")))
          (reached (lex lexer i nil nil)) (tokens (lexer-tokens lexer)) (last (1- (tokens-comment-count tokens))))
     ;; the comment was cut at the line's end without being closed: take the rest of it
     (when (and (>= last 0) (= (comment-end tokens last) end)
@@ -362,7 +371,7 @@ are both seen or both not."
 
 (defun lex-sections (lexer)
   "The <script> sections of a Vue or Svelte file."
-  (let ((i 0) (size (lexer-size lexer)) (open (text-octets "<script")) (close (text-octets "</script")))
+  (let ((i 0) (size (lexer-size lexer)) (open (load-time-value (text-octets "<script"))) (close (load-time-value (text-octets "</script"))))
     (loop
       (let* ((tag (find-fold lexer open i)) (start (and tag (find-octet lexer 62 tag))))
         (unless (and start (< start size)) (count-lines lexer i size) (return))

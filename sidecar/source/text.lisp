@@ -3,7 +3,7 @@
 
 (defpackage #:opl.source.text
   (:use #:cl #:opl.source.octets #:opl.source.language)
-  (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets)
+  (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets #:octet-position #:octet-count)
   (:export #:load-text #:+source-limit+ #:+text-limit+ #:text-language))
 (in-package #:opl.source.text)
 
@@ -36,12 +36,12 @@
 (defun binary-p (octets size)
   "Whether a NUL stands in the first 8,000 octets, which is git's test too."
   (declare (type octets octets) (type index size))
-  (find 0 octets :end (min size 8000)))
+  (octet-position 0 octets 0 (min size 8000)))
 
 (defun minified-p (octets size)
   (declare (type octets octets) (type index size))
   (and (> size 20000)
-       (> (floor size (1+ (count 10 octets :end size))) +minified-line+)))
+       (> (floor size (1+ (octet-count 10 octets 0 size))) +minified-line+)))
 
 (defun first-line (octets size)
   (octets-string octets :end (min size 200 (or (position 10 octets :end size) size))))
@@ -54,7 +54,7 @@
   (declare (type octets octets) (type index size))
   (loop with i of-type index = 0
         while (< i size)
-        do (let* ((end (or (position 10 octets :start i :end size) size))
+        do (let* ((end (or (octet-position 10 octets i size) size))
                   (from (or (position-if-not (lambda (octet) (<= octet 32)) octets :start i :end end) end)))
              (when (loop for mark of-type octets in *c++-marks*
                          thereis (and (<= (+ from (length mark)) end)

@@ -3,7 +3,7 @@
 (defpackage #:opl.source.tokens
   (:use #:cl)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+
-                #:known #:octets-string #:lexicon #:make-lexicon)
+                #:known #:octets-string #:octet-count #:octet-position #:lexicon #:make-lexicon)
   (:export #:tokens #:make-tokens #:tokens-octets #:tokens-size #:tokens-count #:tokens-kinds #:tokens-starts #:tokens-ends
            #:tokens-lines #:tokens-names #:tokens-mates #:tokens-lexicon #:tokens-map #:tokens-language
            #:tokens-comments #:tokens-comment-count #:tokens-lines-total
@@ -123,7 +123,7 @@
   (declare (type tokens tokens) (type fixnum i))
   (let ((line (token-line tokens i)) (octets (tokens-octets tokens)))
     (if (member (token-kind tokens i) '(#.+string+ #.+regexp+))
-        (+ line (count 10 octets :start (token-start tokens i) :end (token-end tokens i)))
+        (+ line (octet-count 10 octets (token-start tokens i) (token-end tokens i)))
         line)))
 
 (defun token-column (tokens i)
