@@ -8,7 +8,7 @@
   (:export #:language #:language-name #:language-family #:language-ctags #:language-syntax #:language-markup
            #:language-text-p #:find-language #:language-of-path #:language-of-first-line #:all-languages
            #:syntax #:syntax-classes #:syntax-openers #:syntax-operators #:syntax-singles #:syntax-jsx
-           #:syntax-preprocessor #:syntax-words #:syntax-more #:extension-of #:path-name))
+           #:syntax-preprocessor #:syntax-marks #:syntax-words #:syntax-more #:extension-of #:path-name))
 (in-package #:opl.source.language)
 
 (defstruct syntax
@@ -20,6 +20,7 @@
   (singles (make-array 256 :element-type '(unsigned-byte 32) :initial-element 0)
    :type (simple-array (unsigned-byte 32) (256)))  ; name of the one-character operator
   (jsx nil)
+  (marks nil)                           ; a name may end with ? or !
   (preprocessor nil))
 
 (defstruct language
@@ -41,11 +42,11 @@
 
 (defun sorted-by-length (list) (sort list #'> :key (lambda (entry) (length (the octets (car entry))))))
 
-(defun build-syntax (openers &key (start "") (more "") (operators '()) (without '()) jsx preprocessor)
+(defun build-syntax (openers &key (start "") (more "") (operators '()) (without '()) jsx marks preprocessor)
   "OPENERS: list of (text action). START and MORE: characters that may start, or go on in, a word beside
 letters, digits and _. OPERATORS: of more than one character, beside the usual ones; WITHOUT: usual ones
 that this language does not have."
-  (let ((syntax (make-syntax :jsx jsx :preprocessor preprocessor)))
+  (let ((syntax (make-syntax :jsx jsx :marks marks :preprocessor preprocessor)))
     (with-accessors ((classes syntax-classes) (bits syntax-more) (by-octet syntax-openers)
                      (operator-lists syntax-operators) (singles syntax-singles)) syntax
       (dotimes (octet 256)
@@ -159,6 +160,8 @@ that this language does not have."
   (append *slash-comments* *double* (list (list "`" (raw-string "`")) (list "'" (character-literal))))
   :operators '("<-" "&^" "<<"))
 
+(define-language "Go module" (:family :go-module :files ("go.mod")) (list (list "//" (line-comment))))
+
 (define-language "Rust" (:family :rust :ctags "Rust" :extensions ("rs"))
   (append *nested-slash-comments*
           (list (list "\"" (string-literal "\"" :multiline t)) (list "b\"" (string-literal "\"" :multiline t))
@@ -230,7 +233,7 @@ that this language does not have."
           (list "`" (string-literal "`" :multiline t :interpolations interpolations))
           (list "%" (percent-literal)) (list "?" (question-character)) (list "/" (regexp-literal :spaced t))
           (list "<<" (heredoc :marks "-~" :interpolations interpolations :expression-only t))))
-  :start "@" :more "" :operators '("<<" "<=>" "&." "=~"))
+  :start "@$" :more "" :marks t :operators '("<<" "<=>" "&." "=~"))
 
 (define-language "PHP" (:family :php :ctags "PHP" :markup :php :extensions ("php" "phtml" "php3" "php4" "php5" "phps" "inc.php" "module" "theme") :interpreters ("php"))
   (list (list "//" (line-comment :until "?>")) (list "#" (line-comment :unless-next "[" :until "?>"))
