@@ -8,7 +8,7 @@ import { type AnyEvent, sessionState } from './sessions.ts';
 const TOKENS = 1500;
 
 /** A compaction is a request of many seconds; this is what the facts may add to it. */
-const MILLISECONDS = 2000;
+const MILLISECONDS = 5000;
 
 export const compaction: HookFile = (host) => ({
   async 'experimental.session.compacting'({ sessionID }, output) {

@@ -24,7 +24,10 @@ import { type AnyEvent, type SessionState, sessionState } from './sessions.ts';
 import { contextUsage, type Message, type Usage } from './usage.ts';
 
 /** What the facts of a request may take of a step's time. */
-const MILLISECONDS = 2000;
+const MILLISECONDS = 5000;
+
+/** So long a call that wrote the document is held, for OpenCode to take the wish to compact before its next step. */
+const HOLD_MILLISECONDS = 200;
 
 /** A document of another session that is older is not spoken of. */
 const STALE_MILLISECONDS = 14 * 24 * 3600 * 1000;
@@ -36,11 +39,14 @@ interface Stage {
   /** asked: the document is being waited for; written: the compaction is; spent: done, until the context is small again. */
   step: 'asked' | 'written' | 'spent';
   file: string;
+  /** The file as the model is told. */
+  name: string;
   stampLine: string;
   since: number;
   /** The text of the request; given with the command itself when the user asked. */
   request: string;
   said: number;
+  withTurn?: boolean;
   document: string;
 }
 
@@ -110,12 +116,17 @@ class Handover {
 
   #remind(state: SessionState, stage: Stage, messages: Message[]): void {
     if (this.accept(state, stage)) return;
+    if (stage.withTurn) {
+      // The command's own turn carries the request.
+      stage.withTurn = false;
+      return;
+    }
     if (stage.said > REMINDERS) {
       this.#spend(state.id, `no document after ${REMINDERS} reminders`);
       if (this.mayCompact) this.#compact(state);
       return;
     }
-    say(messages, stage.said === 0 ? stage.request : reminderText(stage.file, stage.stampLine, stage.said, REMINDERS));
+    say(messages, stage.said === 0 ? stage.request : reminderText(stage.name, stage.stampLine, stage.said, REMINDERS));
     this.log(state.id, stage.said === 0 ? 'asked' : `reminder ${stage.said} of ${REMINDERS}`);
     stage.said += 1;
   }
@@ -134,6 +145,7 @@ class Handover {
     const stage: Stage = {
       step: 'asked',
       file,
+      name,
       stampLine: line,
       since: Date.now(),
       request: requestText({ file: name, stampLine: line, tokens, reason, note, facts, archived }),
@@ -194,7 +206,7 @@ class Handover {
     this.log(state.id, `document written, ${found.text.length} characters`);
     journalOf(this.#host).record(state.id, {
       kind: 'handover',
-      subject: path.basename(stage.file),
+      subject: stage.name,
       state: 'written',
       text: '',
     });
@@ -204,15 +216,8 @@ class Handover {
   }
 
   #spend(session: string, why: string): void {
-    const stage = this.#stages.get(session) ?? {
-      file: '',
-      stampLine: '',
-      since: 0,
-      request: '',
-      said: 0,
-      document: '',
-    };
-    this.#stages.set(session, { ...stage, step: 'spent' });
+    const nothing = { file: '', name: '', stampLine: '', since: 0, request: '', said: 0, document: '' };
+    this.#stages.set(session, { ...(this.#stages.get(session) ?? nothing), step: 'spent' });
     this.log(session, why);
   }
 
@@ -293,6 +298,7 @@ export const handover: HookFile = (host, input) => {
       if (command !== 'handover') return;
       const stage = await work.ask(sessionState(host, sessionID), 'The user asks for a handover.', note.trim());
       stage.said = 1;
+      stage.withTurn = true;
       parts.push({ type: 'text', text: stage.request } as never);
     },
     async 'experimental.chat.messages.transform'(_, { messages }) {
@@ -301,7 +307,8 @@ export const handover: HookFile = (host, input) => {
     },
     async 'tool.execute.after'({ sessionID }) {
       const stage = work.stage(sessionID);
-      if (stage?.step === 'asked') work.accept(sessionState(host, sessionID), stage);
+      if (stage?.step !== 'asked' || !work.accept(sessionState(host, sessionID), stage)) return;
+      await new Promise((resolve) => setTimeout(resolve, HOLD_MILLISECONDS));
     },
     async 'experimental.session.compacting'({ sessionID }, output) {
       const stage = work.stage(sessionID);
@@ -311,7 +318,7 @@ export const handover: HookFile = (host, input) => {
     async 'experimental.text.complete'({ sessionID }, output) {
       const stage = work.stage(sessionID);
       if (stage?.step !== 'written' || !sessionState(host, sessionID).compacting) return;
-      output.text = continuationText(path.basename(stage.file), stage.document);
+      output.text = continuationText(stage.name, stage.document);
       work.log(sessionID, 'the session goes on from the document');
     },
     async event({ event }) {
