@@ -75,6 +75,14 @@
           ((and (consp element) (operator-p (first element) "OF")) (values (list :of (second element)) 1))
           ((and (consp element) (operator-p (first element) "NOT-OF")) (values (list :not-of (second element)) 1)))))
 
+(defvar *ahead* nil "The character that must follow the element being expanded, where it is known.")
+
+(defun guarded (position form)
+  "FORM, but tried only where the character that must follow stands at POSITION."
+  (if *ahead*
+      `(when (in-line (line) (and (< ,position end) (char= (schar line ,position) ,*ahead*))) ,form)
+      form))
+
 (defun expand-run (class least position next)
   "Greedy run of CLASS, giving back one character at a time."
   (let ((furthest (gensym "FURTHEST")) (q (gensym "Q")) (c (gensym "C")))
@@ -85,14 +93,14 @@
                           (let ((,c (schar line ,furthest))) ,(funcall (class-member class) c)))
                do (incf ,furthest)))
        (loop for ,q of-type fixnum from ,furthest downto (+ ,position ,least)
-             do (let ((,q ,q)) (declare (ignorable ,q)) ,(funcall next q))))))
+             do (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(guarded q (funcall next q)))))))
 
 (defun expand-any (least greedy position next)
   "Any characters, fewest (or most) first."
   (let ((q (gensym "Q")))
     (if greedy
-        `(loop for ,q of-type fixnum from end downto (+ ,position ,least) do (let ((,q ,q)) (declare (ignorable ,q)) ,(funcall next q)))
-        `(loop for ,q of-type fixnum from (+ ,position ,least) to end do (let ((,q ,q)) (declare (ignorable ,q)) ,(funcall next q))))))
+        `(loop for ,q of-type fixnum from end downto (+ ,position ,least) do (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(guarded q (funcall next q))))
+        `(loop for ,q of-type fixnum from (+ ,position ,least) to end do (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(guarded q (funcall next q)))))))
 
 (defun trimmed-end-form ()
   `(in-line (line)
@@ -110,7 +118,8 @@
         (class (expand-run class least position next))
         ((stringp element)
          (let ((q (gensym "Q")))
-           `(let ((,q (literal-at line ,position end ,(coerce element '(simple-array character (*))))))
+           `(let ((,q (and (in-line (line) (and (< ,position end) (char= (schar line ,position) ,(char element 0))))
+                           (literal-at line ,position end ,(coerce element '(simple-array character (*)))))))
               (when ,q (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q))))))
         ((is "BLANK")
          (let ((q (gensym "Q")))
@@ -146,13 +155,15 @@
 
 (defun expand-sequence (elements position next)
   (if elements
-      (expand-element (first elements) position
-                      (lambda (q) (expand-sequence (rest elements) q next)))
+      (let ((*ahead* (cond ((stringp (second elements)) (char (second elements) 0))
+                           ((null (rest elements)) *ahead*))))
+        (expand-element (first elements) position
+                        (lambda (q) (expand-sequence (rest elements) q next))))
       (funcall next position)))
 
 (defun expand-alternatives (alternatives position next)
   "The continuation is made a local function, so that it is expanded once."
-  (let ((go-on (gensym "GO-ON")) (q (gensym "Q")))
+  (let ((*ahead* nil) (go-on (gensym "GO-ON")) (q (gensym "Q")))
     `(flet ((,go-on (,q) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))
        (declare (dynamic-extent (function ,go-on)))
        ,@(loop for alternative in alternatives

@@ -103,7 +103,8 @@ when it has no lines yet, and left alone when it has."
            (setf (reading-open *reading*) known))
           (t (let ((draft (make-draft :failure (make-failure :test test :path path :line line :category category :message (or message "") :suite suite))))
                (unless known (keep draft))
-               (setf (reading-open *reading*) draft))))
+               ;; of those beyond what is kept not even the lines are read
+               (setf (reading-open *reading*) (and (<= (reading-kept *reading*) +failures-kept+) draft)))))
     (setf (reading-idle *reading*) 0)
     t))
 

@@ -8,18 +8,40 @@
 ;;; go test in its three shapes: plain, -v and -json (whose outputs are the lines of -v with the test's name beside them).
 ;;; A test's lines come below `--- FAIL:` without -v, between `=== RUN` and `--- FAIL:` with it.
 
-(defun lines-of (test) (gethash test (table-of :output)))
+(defun lines-of (test)
+  "The lines that TEST has said, latest first."
+  (if (equal test (stashed :speaker)) (stashed :said) (gethash test (table-of :output))))
 (defun table-of (key)
   (or (stashed key) (progn (stash key (make-hash-table :test 'equal)) (stashed key))))
 
 (defconstant +lines-of-a-test+ 200 "Lines of output kept for a test that still runs.")
 
+(defconstant +talkers+ 20000 "Tests whose output is kept at once; more have lost their ends.")
+
 (defun say (test line)
   "LINE is output of TEST, which may yet fail."
   (when test
-    (let ((lines (lines-of test)))
-      (when (< (length lines) +lines-of-a-test+)
-        (setf (gethash test (table-of :output)) (cons line lines)))))
+    (unless (equal test (stashed :speaker)) (let-speak test))
+    (let ((count (or (stashed :said-count) 0)))
+      (when (< count +lines-of-a-test+)
+        (stash :said-count (1+ count))
+        (stash :said (cons line (stashed :said))))))
+  t)
+
+(defun let-speak (test)
+  "From here on TEST speaks: what the one before said is put by, for it may go on."
+  (let ((table (table-of :output)))
+    (when (> (hash-table-count table) +talkers+) (clrhash table))
+    (when (and (stashed :speaker) (stashed :said)) (setf (gethash (stashed :speaker) table) (stashed :said)))
+    (stash :speaker test)
+    (stash :said-count 0)
+    (stash :said (and test (plusp (hash-table-count table)) (gethash test table)))))
+
+(defun forget (test)
+  "TEST has ended."
+  (when (equal test (stashed :speaker)) (stash :speaker nil) (stash :said nil))
+  (let ((table (table-of :output)))
+    (when (plusp (hash-table-count table)) (remhash test table)))
   t)
 
 (defun qualified (test) (if (stashed :package) (concatenate 'string (stashed :package) " " test) test))
@@ -34,14 +56,14 @@
       (setf (draft-lines draft) lines)
       (stash :package-failures (cons draft (stashed :package-failures)))
       (when (stashed :panic) (end-failure))))
-  (remhash (qualified test) (table-of :output))
+  (forget (qualified test))
   t)
 
 (defun result (status test indent)
   (declare (ignorable indent))
   (stash :verbose (or (stashed :verbose) (and (string/= status "FAIL") t)))
-  (cond ((string= status "PASS") (tally :go-passed) (remhash (qualified test) (table-of :output)) (end-failure) (stash :running nil))
-        ((string= status "SKIP") (tally :go-skipped) (remhash (qualified test) (table-of :output)) (end-failure) (stash :running nil))
+  (cond ((string= status "PASS") (tally :go-passed) (forget (qualified test)) (end-failure) (stash :running nil))
+        ((string= status "SKIP") (tally :go-skipped) (forget (qualified test)) (end-failure) (stash :running nil))
         (t (tally :go-failed) (failed-test test) (stash :running nil)))
   (enter :output)
   t)
@@ -59,7 +81,7 @@
 
 (defun start-panic (message)
   "A panic ends the package's process: it belongs to the test that had begun last."
-  (let* ((running (or (stashed :running) (first (stashed :started))))
+  (let* ((running (or (stashed :running) (stashed :started)))
          (draft (first (stashed :package-failures)))
          (timeout (search "test timed out after" message)))
     (cond ((stashed :panic) (add-line (concatenate 'string "panic: " message)))
@@ -100,7 +122,7 @@
   (sign 4 "# " path end)
   (sign 4 path ".go:" integer ":" integer ": ")
   (on ("=== " (what (or "RUN  " "CONT " "NAME ")) blanks (test rest))
-    (when (string= what "RUN  ") (stash :started (cons test (stashed :started))) (stash :verbose t))
+    (when (string= what "RUN  ") (stash :started test) (stash :verbose t))
     (set-running test))
   (on ("=== PAUSE " rest) (stash :running nil) (end-failure))
   (on ((indent blanks) "--- " (status (or "PASS" "FAIL" "SKIP")) ": " (test text+) (or end (seq " (" number "s)")))
@@ -109,6 +131,9 @@
     ;; output without a line end before the result
     (if (or (find #\" other) (find #\{ other)) reject (result status test 0)))
   (on ("panic: " (message rest)) (start-panic message))
+  (within (:panic) ("running tests:" end) (enter :stuck))
+  (within (:stuck) (blanks+ (test (not-of " ()")) " (" rest)
+    (when (pending) (setf (failure-test (pending)) test)) (enter :panic))
   (on ("fatal error: " (message rest)) (start-panic message))
   (on ("SIG" (signal text+) ": " (message rest)) (start-panic line))
   (on ("WARNING: DATA RACE") (if (stashed :running) (say (qualified (stashed :running)) line) (add-line line)) (enter :race))
@@ -204,9 +229,9 @@
           (t (stash :package package)
              (cond ((string= action "output") (json-output package test (json-field line "Output")))
                    ((string= action "build-output") (dolist (text (split-on (string #\Newline) (json-field line "Output"))) (unless (string= text "") (json-inner text))))
-                   ((string= action "run") (stash :verbose t) (stash :started (cons test (stashed :started))))
-                   ((and test (string= action "pass")) (tally :go-passed) (remhash (qualified test) (table-of :output)))
-                   ((and test (string= action "skip")) (tally :go-skipped) (remhash (qualified test) (table-of :output)))
+                   ((string= action "run") (stash :verbose t) (stash :started test))
+                   ((and test (string= action "pass")) (tally :go-passed) (forget (qualified test)))
+                   ((and test (string= action "skip")) (tally :go-skipped) (forget (qualified test)))
                    ((and test (string= action "fail")) (tally :go-failed) (json-failed test))
                    ((string= action "fail")
                     (let ((build (json-field line "FailedBuild"))) (when build (flag :compile)))
@@ -240,7 +265,7 @@
     (stash :package-failures (cons (reading-open *reading*) (stashed :package-failures)))
     (stash :by-package (cons (cons (stashed :package) (reading-open *reading*)) (stashed :by-package)))
     (end-failure)
-    (remhash (qualified test) (table-of :output))))
+    (forget (qualified test))))
 
 (defun json-package-failed (package)
   "A package that failed without a failing test: a panic, an exit."

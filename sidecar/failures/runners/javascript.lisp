@@ -34,7 +34,7 @@
   (on (blanks (kind (or "Uncaught exception in " "Unhandled rejection in ")) (file path) end) (end-failure) (uncaught file))
   (on (blanks (or "✘ " "✖ " "× ") "Timed out while running tests") (flag :timed-out))
   (on (blanks "─" text) (end-failure) (enter :details))
-  (within (:details) ((or "  " "") (name (not-of " ") longest) end)
+  (within (:details) ((? "  ") (name (not-of " ") longest) end)
     (let ((known (find-ava (trim name))))
       (cond (known
              (end-failure) (setf (reading-open *reading*) known) t)
