@@ -31,6 +31,8 @@
    (:file "languages/reading")
    (:file "languages/python-expressions")
    (:file "languages/python")
+   (:file "languages/ruby")
+   (:file "languages/ruby-definitions")
    (:file "languages/braces")
    (:file "languages/go")
    (:file "languages/java")
@@ -54,6 +56,7 @@
    (:file "graph/resolve")
    (:file "graph/edges")
    (:file "graph/families/python")
+   (:file "graph/families/go")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/text")

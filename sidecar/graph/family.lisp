@@ -6,7 +6,7 @@
   (:import-from #:opl.graph.world #:world-family)
   (:export #:define-family #:family #:family-of #:find-family #:family-name
            #:family-import-module #:family-exported #:family-outer-name #:family-outer-type #:family-extra-members #:family-extra-heritage
-           #:family-constructor #:family-select #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
+           #:family-constructor #:family-select #:family-accepts #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
            #:family-package-member
            #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
            #:family-guess #:family-default-name #:family-rebinds #:family-class-names #:family-linear
@@ -32,6 +32,8 @@
   (constructor (constantly nil) :type function)
   ;; (world file site tags) => the tags among TAGS, overloads, that the call may mean; nil: by arity
   (select (constantly nil) :type function)
+  ;; (world file site tag rule) => whether the call can mean TAG, found by RULE
+  (accepts (constantly t) :type function)
   ;; (world value name) => value of member NAME of a :builtin VALUE (its arguments are type arguments)
   (builtin-member (constantly nil) :type function)
   ;; (world value name argument) => value of calling method NAME of a :builtin VALUE; ARGUMENT: function of an

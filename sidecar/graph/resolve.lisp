@@ -137,6 +137,12 @@ among its names."
             (list (first tags)))
         tags)))
 
+(defun accepted-tags (world file site tags rule)
+  "TAGS less those that the family says no call means."
+  (let ((accepts (family-accepts (family-of world file))))
+    (declare (type function accepts))
+    (remove-if-not (lambda (tag) (funcall accepts world file site tag rule)) tags)))
+
 (defun constructed (world file site tags)
   (let ((family (family-of world file)))
     (mapcar (lambda (tag)
@@ -171,7 +177,7 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
   (with-trail ()
     (let* ((run (world-run world file)) (callee (site-callee run site)) (how (site-how run site)))
       (multiple-value-bind (meaning rule) (node-meaning world file callee)
-        (let ((tags (called-tags world file site (meaning-tags world meaning))))
+        (let ((tags (called-tags world file site (accepted-tags world file site (meaning-tags world meaning) rule))))
           (cond (tags
                  (let ((tags (if (or (= how +construct+) (= how +super-call+) (family-call-constructs (family-of world file)))
                                  (constructed world file site tags)

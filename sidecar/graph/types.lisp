@@ -70,7 +70,7 @@
                        (declare (type (unsigned-byte 32) kind))
                        (or ,@(loop for k in kinds collect `(= kind (known ,k))))))))
   (define class-kind-p "Whether definitions of KIND have members and instances."
-    "class" "interface" "struct" "enum" "trait" "record" "protocol" "annotation" "object" "union" "extension" "mixin")
+    "class" "interface" "struct" "enum" "trait" "record" "type" "protocol" "annotation" "object" "union" "extension" "mixin")
   (define type-kind-p "Whether KIND names a type and no value." "interface" "alias" "typedef" "trait" "protocol")
   (define namespace-kind-p "Whether KIND holds definitions without being a type." "module" "namespace" "package")
   (define function-kind-p "Whether definitions of KIND are called."
@@ -568,6 +568,7 @@ the tag of the class that has it."
               (/= (node-c run index) +none+))
          (multiple-value-bind (meaning env) (locate-member world value (node-c run index))
            (meaning-value world meaning env)))
+        ((value-is value :function) value) ; type arguments in brackets
         (t (element-value world value nil))))
 
 (defun self-value (world file run scope)
