@@ -403,8 +403,8 @@ export const FRAMEWORKS: readonly Framework[] = [
     needs: ['ctest', 'cmake'],
     apt: ['cmake', 'make', 'g++'],
     shared: {
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: CMake's own
       'CMakeLists.txt':
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: CMake's own
         'cmake_minimum_required(VERSION 3.13)\nproject(sample C)\nenable_testing()\ninclude(${CMAKE_SOURCE_DIR}/tests.cmake)\n',
     },
     prepare: 'cmake -S . -B build',

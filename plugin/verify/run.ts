@@ -55,6 +55,9 @@ const RUN_ENVIRONMENT: Readonly<Record<string, string>> = {
   CTEST_OUTPUT_ON_FAILURE: '1',
 };
 
+/** Of a test runner that verify itself may run under: a test command must not take itself for one of its workers. */
+const NOT_INHERITED = { NODE_TEST_CONTEXT: undefined };
+
 const PROGRESS_MILLISECONDS = 1000;
 /** Looked at this often at first, then every second: short runs start most of what they start at once. */
 const FIRST_LOOKS_MILLISECONDS = [100, 300, 600];
@@ -117,7 +120,13 @@ function startChild({ command, root, env = {} }: RunRequest, mark: string, out: 
   const outer = process.env[RUN_MARK];
   const options = {
     cwd: join(root, command.cwd),
-    env: { ...RUN_ENVIRONMENT, ...env, ...command.env, [RUN_MARK]: outer ? `${outer}:${mark}` : mark },
+    env: {
+      ...NOT_INHERITED,
+      ...RUN_ENVIRONMENT,
+      ...env,
+      ...command.env,
+      [RUN_MARK]: outer ? `${outer}:${mark}` : mark,
+    },
     stdin: 'ignore',
     // Straight to the file: nothing is held in memory, and a process that outlives the run holds no pipe of ours.
     // Its types know descriptors up to 9 alone.

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { createHost, type Host } from '../../plugin/host.ts';
+import { renderVerify } from '../../plugin/render/verify.ts';
+import { sidecarOptions } from '../../plugin/settings.ts';
+import { sidecarSeams } from '../../plugin/verify/sidecar-seams.ts';
+import { type VerifyRequest, verify } from '../../plugin/verify/verify.ts';
+import { manifest, project } from './projects.ts';
+
+const hosts: { readonly host: Host; readonly cache: string }[] = [];
+
+after(async () => {
+  for (const { host, cache } of hosts) {
+    await host.dispose();
+    rmSync(cache, { recursive: true, force: true });
+  }
+});
+
+const git = (root: string, ...args: readonly string[]) =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+
+/** A repository with one commit, and verify over its own sidecar. */
+async function repository(files: Readonly<Record<string, string>>) {
+  const root = project(files);
+  git(root, 'init', '-q');
+  git(root, 'add', '-A');
+  git(root, 'commit', '-q', '-m', 'first');
+  const host = createHost(root);
+  const { indexFolder } = sidecarOptions(root, await host.settings());
+  hosts.push({ host, cache: indexFolder });
+  const spoolFolder = join(project({}), 'spool');
+  const seams = sidecarSeams(() => host.sidecar(), indexFolder);
+  return {
+    root,
+    write(name: string, text: string) {
+      mkdirSync(dirname(join(root, name)), { recursive: true });
+      writeFileSync(join(root, name), text);
+    },
+    verify: (more: Partial<VerifyRequest> = {}) => verify({ root, seams, spoolFolder, timeoutSeconds: 60, ...more }),
+  };
+}
+
+const HEAD =
+  "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\nimport { add } from '../src/add.js';\n";
+const NODE = {
+  'package.json': manifest({ test: 'node --test test/' }, { type: 'module' }),
+  'src/add.js': 'export function add(a, b) {\n  return a + b;\n}\n',
+  'test/add.test.js': `${HEAD}test('adds', () => {\n  assert.equal(add(1, 1), 2);\n});\n`,
+};
+const BROKEN_ADD = 'export function add(a, b) {\n  return a - b;\n}\n';
+
+test('node:test passes: the tests of the change, then the suite', async () => {
+  const repo = await repository(NODE);
+  repo.write('test/more.test.js', `${HEAD}test('adds more', () => {\n  assert.equal(add(2, 2), 4);\n});\n`);
+  const answer = await repo.verify();
+  assert.equal(answer.verdict, 'passed');
+  assert.deepEqual(
+    answer.ran.map(({ scope, passed }) => [scope, passed]),
+    [
+      ['targeted', 1],
+      ['full', 2],
+    ],
+  );
+  assert.match(answer.ran[0]?.command ?? '', /more\.test\.js/);
+  assert.match(renderVerify(answer), /^PASSED: 2 tests/);
+});
+
+test('node:test fails: name, place, message, whose it is, what to type', async () => {
+  const repo = await repository(NODE);
+  repo.write('src/add.js', BROKEN_ADD);
+  const answer = await repo.verify({ rerun: false });
+  assert.equal(answer.verdict, 'failed');
+  const [failure] = answer.failures;
+  assert.equal(failure?.test, 'adds');
+  assert.deepEqual([failure?.path, failure?.line], ['test/add.test.js', 5]);
+  assert.equal(failure?.category, 'assertion');
+  assert.ok(
+    answer.actions.some((action) => /add\.test\.js/.test(action)),
+    answer.actions.join('\n'),
+  );
+  assert.ok(renderVerify(answer).length < 2500, 'a few hundred tokens');
+});
+
+test('what failed last runs first, and what failed before is not the change’s', async () => {
+  const repo = await repository(NODE);
+  repo.write('test/old.test.js', `${HEAD}test('never', () => {\n  assert.equal(add(1, 1), 3);\n});\n`);
+  git(repo.root, 'add', '-A');
+  git(repo.root, 'commit', '-q', '-m', 'a failing test');
+  assert.equal((await repo.verify({ rerun: false })).verdict, 'failed');
+  repo.write('src/add.js', 'export function add(a, b) {\n  const sum = a + b;\n  return sum;\n}\n');
+  const answer = await repo.verify({ rerun: false });
+  assert.match(answer.ran[0]?.command ?? '', /old\.test\.js/);
+  assert.equal(answer.failures[0]?.before, 'failed');
+  assert.match(answer.notes.join(), /failed before the change too/);
+  repo.write('test/old.test.js', `${HEAD}test('never', () => {\n  assert.equal(add(1, 1), 2);\n});\n`);
+  assert.equal((await repo.verify()).verdict, 'passed');
+});
+
+test('baseline runs the same tests without the change', async () => {
+  const repo = await repository(NODE);
+  repo.write('src/add.js', BROKEN_ADD);
+  const answer = await repo.verify({ baseline: true, rerun: false });
+  assert.equal(answer.failures[0]?.before, 'passed');
+  assert.equal(git(repo.root, 'worktree', 'list').trim().split('\n').length, 1, 'the worktree is gone');
+});
+
+test('a failure that passes alone is flaky', async () => {
+  const repo = await repository({ ...NODE, '.gitignore': 'tried\n' });
+  repo.write(
+    'test/chance.test.js',
+    `import fs from 'node:fs';\n${HEAD}test('by chance', () => {\n  const tried = fs.existsSync('tried');\n  fs.writeFileSync('tried', '');\n  assert.equal(tried, true);\n});\n`,
+  );
+  const answer = await repo.verify({ targetedOnly: true });
+  assert.equal(answer.failures[0]?.flaky, true);
+});
+
+test('a lock file sends everything to the full suite, with why', async () => {
+  const repo = await repository(NODE);
+  repo.write('package-lock.json', '{}');
+  const answer = await repo.verify();
+  assert.deepEqual(
+    answer.ran.map(({ scope }) => scope),
+    ['full'],
+  );
+  assert.match(answer.notes.join(), /package-lock\.json \(a lock file/);
+});
+
+test('zero tests are never passed', async () => {
+  const repo = await repository({ 'package.json': manifest({ test: 'node --test' }), 'index.js': '' });
+  assert.equal((await repo.verify()).verdict, 'no-tests-ran');
+  const silent = await repo.verify({ command: 'node index.js' });
+  assert.notEqual(silent.verdict, 'passed');
+});
+
+test('an import that is missing is no failing test', async () => {
+  const repo = await repository({
+    ...NODE,
+    'test/add.test.js': `import 'no-such-package-here';\n${NODE['test/add.test.js']}`,
+  });
+  const answer = await repo.verify({ rerun: false });
+  assert.ok(['setup-error', 'failed'].includes(answer.verdict), answer.verdict);
+  assert.ok(
+    answer.actions.some((action) => /npm install .*no-such-package-here/.test(action)),
+    answer.actions.join('\n'),
+  );
+});
+
+test('watch mode ends', async () => {
+  const repo = await repository({
+    ...NODE,
+    'package.json': manifest({ test: 'node --test --watch test/' }, { type: 'module' }),
+  });
+  const answer = await repo.verify();
+  assert.equal(answer.verdict, 'passed');
+  assert.match(answer.notes.join(), /--watch of scripts\.test left out/);
+});
+
+test('a run that hangs is a timeout with its last line, a cancelled one is cancelled', async () => {
+  const repo = await repository({
+    'package.json': manifest({ test: 'node hang.js' }),
+    'hang.js': "console.log('waiting for the moon');\nprocess.on('SIGTERM', () => {});\nsetInterval(() => {}, 1000);\n",
+  });
+  const answer = await repo.verify({ timeoutSeconds: 2 });
+  assert.equal(answer.verdict, 'timeout');
+  assert.match(answer.actions.join(), /waiting for the moon/);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 800);
+  assert.equal((await repo.verify({ signal: controller.signal })).verdict, 'cancelled');
+});
+
+test('a failing command that names no test is unparsed, with the end of its output', async () => {
+  const repo = await repository({ 'a.txt': '' });
+  const answer = await repo.verify({ command: "echo 'all is well' && exit 4" });
+  assert.equal(answer.verdict, 'unparsed');
+  assert.match(answer.tail ?? '', /all is well/);
+  const missing = await repo.verify({ command: 'no-such-runner-here --all' });
+  assert.equal(missing.verdict, 'setup-error');
+  assert.match(missing.actions.join(), /install no-such-runner-here/);
+});
+
+test('the package of the change runs in its own folder', async () => {
+  const repo = await repository({
+    'package.json': manifest({}, { workspaces: ['packages/*'] }),
+    ...Object.fromEntries(Object.entries(NODE).map(([name, text]) => [`packages/a/${name}`, text])),
+  });
+  repo.write('packages/a/src/add.js', 'export function add(a, b) {\n  return b + a;\n}\n');
+  const answer = await repo.verify();
+  assert.equal(answer.verdict, 'passed');
+  assert.ok(answer.ran.every(({ command }) => command.startsWith('cd packages/a && ')));
+});
+
+test('nothing that is known tests this: what to give is said', async () => {
+  const repo = await repository({ 'notes.txt': 'a' });
+  const answer = await repo.verify();
+  assert.equal(answer.verdict, 'no-tests-ran');
+  assert.match(answer.actions.join(), /--command/);
+});
+
+const python = { skip: !hasPython() };
+
+function hasPython(): boolean {
+  try {
+    execFileSync('python3', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('unittest: passing, failing, an import that fails, nothing to run', python, async () => {
+  const head = 'import unittest\n\n\nclass T(unittest.TestCase):\n    def test_adds(self):\n';
+  const repo = await repository({
+    'test_sample.py': `${head}        self.assertEqual(1 + 1, 2)\n`,
+    '.gitignore': '__pycache__\n',
+  });
+  assert.equal((await repo.verify()).verdict, 'passed');
+  repo.write('test_sample.py', `${head}        self.assertEqual(1 + 1, 3)\n`);
+  const failed = await repo.verify({ rerun: false });
+  assert.equal(failed.verdict, 'failed');
+  assert.deepEqual([failed.failures[0]?.path, failed.failures[0]?.line], ['test_sample.py', 6]);
+  repo.write('test_sample.py', `import no_such_module_here\n${head}        pass\n`);
+  const broken = await repo.verify({ rerun: false });
+  assert.equal(broken.verdict, 'setup-error');
+  assert.match(broken.actions.join(), /pip install no_such_module_here/);
+  repo.write('test_sample.py', 'import unittest\n');
+  assert.equal((await repo.verify()).verdict, 'no-tests-ran');
+});
