@@ -85,6 +85,8 @@
    (:file "image/evaluate")
    (:file "image/keep")
    (:file "image/memory-words")
+   (:file "image/targets")
+   (:file "image/queries")
    ;; one form per operation
    (:file "operations")
    (:file "operations/index")
