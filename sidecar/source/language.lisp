@@ -225,6 +225,13 @@ that this language does not have."
                 (list "'" (character-literal))))
   :start "@" :preprocessor t)
 
+(defparameter *special-variables*
+  (loop for text in '("$'" "$\"" "$`" "$/" "$?" "$!")
+        collect (list text (lambda (lexer start length)
+                             (opl.source.lexer:emit-identifier lexer start (+ start length))
+                             (+ start length))))
+  "Variables whose names are punctuation that would begin a string or regular expression.")
+
 (define-language "Ruby" (:family :ruby :ctags "Ruby" :extensions ("rb" "rake" "gemspec" "ru" "rbi" "podspec") :files ("Rakefile" "Gemfile" "Guardfile" "Podfile" "Vagrantfile" "Fastfile") :interpreters ("ruby"))
   (let ((interpolations '(("#{" . #\}))))
     (list (list "#" (line-comment)) (list "=begin" (block-at-line-start "=end")) (list "__END__" (end-of-text))
@@ -232,7 +239,8 @@ that this language does not have."
           (list "'" (string-literal "'" :multiline t))
           (list "`" (string-literal "`" :multiline t :interpolations interpolations))
           (list "%" (percent-literal)) (list "?" (question-character)) (list "/" (regexp-literal :spaced t))
-          (list "<<" (heredoc :marks "-~" :interpolations interpolations :expression-only t))))
+          (list "<<" (heredoc :marks "-~" :interpolations interpolations :expression-only t))
+          (first *special-variables*) (second *special-variables*) (third *special-variables*) (fourth *special-variables*)))
   :start "@$" :more "" :marks t :operators '("<<" "<=>" "&." "=~"))
 
 (define-language "PHP" (:family :php :ctags "PHP" :markup :php :extensions ("php" "phtml" "php3" "php4" "php5" "phps" "inc.php" "module" "theme") :interpreters ("php"))
@@ -263,7 +271,8 @@ that this language does not have."
         (list "<<" (heredoc :marks "-" :interpolations '(("$(" . #\))))) (list "<<<" (lambda (lexer start length) (declare (ignore lexer)) (+ start length))))
   :more "-" :operators '(";;") :without '("--" "->" "=>"))
 (define-language "Perl" (:family :perl :ctags "Perl" :extensions ("pl" "pm" "t" "psgi") :interpreters ("perl"))
-  (append (list (list "#" (word-comment)) (list "__END__" (end-of-text)) (list "__DATA__" (end-of-text))
+  (append *special-variables*
+          (list (list "#" (word-comment)) (list "__END__" (end-of-text)) (list "__DATA__" (end-of-text))
                 (list "\"" (string-literal "\"" :multiline t)) (list "'" (string-literal "'" :multiline t))
                 (list "`" (string-literal "`" :multiline t)) (list "/" (regexp-literal))
                 (list "<<" (heredoc :marks "~" :expression-only t)))
