@@ -56,6 +56,7 @@ export class Sidecar {
   /** Starts, and runs without one good answer, in a row. */
   #failures = 0;
   #notBefore = 0;
+  #lastFault: Fault | undefined;
   #stopped = false;
 
   constructor(options: SidecarOptions) {
@@ -116,22 +117,26 @@ export class Sidecar {
     if (this.#stopped) throw new Fault('ended', 'This sidecar was stopped with its session.');
     if (!this.#running) {
       const wait = this.#notBefore - Date.now();
-      if (wait > 0) {
+      if (wait > 0 && this.#lastFault) {
+        const { code, message } = this.#lastFault;
         throw new Fault(
-          'start',
-          `The sidecar failed ${this.#failures} times in a row; the next start is tried in ${Math.ceil(wait / 1000)} s. OPL_DEBUG=FILE writes a log, \`opl doctor\` looks for the cause.`,
+          code,
+          `${message} (It failed ${this.#failures} times in a row; the next start is tried in ${Math.ceil(wait / 1000)} s.)`,
         );
       }
       const starting = this.#start(onProgress);
       this.#running = starting;
-      starting.catch(() => this.#failed(starting));
+      starting.catch((fault) => this.#failed(starting, fault));
     }
     return this.#running;
   }
 
-  #failed(which: Promise<Running>): void {
+  #failed(which: Promise<Running>, fault: Fault): void {
     if (this.#running !== which) return;
     this.#running = undefined;
+    this.#lastFault = fault;
+    // A missing program costs nothing to look for again, and the user may be installing it right now.
+    if (fault.code === 'sbcl-missing') return;
     this.#failures += 1;
     this.#notBefore = Date.now() + BACK_OFF[Math.min(this.#failures, BACK_OFF.length - 1)]!;
   }
@@ -159,7 +164,7 @@ export class Sidecar {
       onEnd: (fault) => {
         log(fault.message);
         pending.failAll(fault);
-        if (self.running) this.#failed(self.running);
+        if (self.running) this.#failed(self.running, fault);
       },
     });
     const greeting = await child.greeting();
