@@ -8,7 +8,10 @@ import { renderVerify } from '../../plugin/render/verify.ts';
 import { sidecarOptions } from '../../plugin/settings.ts';
 import { sidecarSeams } from '../../plugin/verify/sidecar-seams.ts';
 import { type VerifyRequest, verify } from '../../plugin/verify/verify.ts';
+import { CACHE } from '../scratch.ts';
 import { manifest, project } from './projects.ts';
+
+process.env.XDG_CACHE_HOME = CACHE;
 
 const hosts: { readonly host: Host; readonly cache: string }[] = [];
 
