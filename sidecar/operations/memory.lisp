@@ -10,7 +10,10 @@
   (:import-from #:opl.session.memory
                 #:*memory* #:memory-trouble #:attach-memory #:observations #:remember #:sessions #:current-session
                 #:latest-session #:session-parent-of #:session-head-of #:sync-session)
-  (:import-from #:opl.session.intake #:take-in)
+  (:import-from #:opl.session.intake #:take-in #:*symbols-at*)
+  (:import-from #:opl.index.store #:index-file-number)
+  (:import-from #:opl.index.workspace #:current-index #:fresh-index)
+  (:import-from #:opl.image.targets #:innermost-tags #:tag-label)
   (:import-from #:opl.session.recall #:recall)
   (:import-from #:opl.session.facts #:section-title #:section-items)
   (:import-from #:opl.session.summary #:summary #:fitted-facts #:estimate-tokens)
@@ -27,6 +30,15 @@
   (attach-memory (folder-below cache "sessions"))
   (dolist (message (attach-kept (folder-below cache "kept")))
     (emit remark message)))
+
+(defun symbols-at (path lines)
+  "The definitions of PATH that LINES stand in, as text; NIL while the first index is being made."
+  (let* ((index (and (current-index) (fresh-index)))
+         (file (and index (index-file-number index path))))
+    (and file
+         (mapcar (lambda (tag) (tag-label index tag)) (innermost-tags index file lines)))))
+
+(setf *symbols-at* 'symbols-at)
 
 (define-operation observe (session parent head kind subject state text)
   "Remembers that something happened. Answers when it is written down."
