@@ -66,10 +66,28 @@
    (:file "graph/edges")
    (:file "graph/families/python")
    (:file "graph/families/go")
+   (:file "graph/families/java")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/text")
+   (:file "search/plain")
+   (:file "search/reading")
+   (:file "search/query")
+   (:file "search/places")
+   (:file "search/history")
+   (:file "search/tables")
+   (:file "search/evidence")
+   (:file "search/lexical")
+   (:file "search/mentions")
+   (:file "search/past")
+   (:file "search/rank")
+   (:file "search/symbols")
    ;; change: diffs, impact, the test map
+   (:file "change/diff")
+   (:file "change/roots")
+   (:file "change/reach")
+   (:file "change/tests")
+   (:file "change/impact")
    ;; failures: the pattern language, one table per runner
    ;; session: observations, recall, summary
    (:file "session/observation")

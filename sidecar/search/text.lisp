@@ -12,7 +12,7 @@
   (:export #:add-text-facts #:add-text #:text-count #:text-lines #:text-code #:text-comments #:text-strings #:text-types
            #:text-functions #:text-others #:text-flags #:draft-text-count
            #:add-trigram #:trigram-count #:trigram-hash #:draft-trigram-count #:draft-trigram-hash
-           #:+made-by-a-tool+ #:+document+ #:uses-code #:uses-comments #:uses-strings #:symbol-class #:map-trigrams))
+           #:+made-by-a-tool+ #:+prose-or-data+ #:uses-code #:uses-comments #:uses-strings #:symbol-class #:map-trigrams))
 (in-package #:opl.search.text)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -25,7 +25,7 @@
 (define-section trigram (hash))
 
 (defconstant +made-by-a-tool+ 1 "It says itself that it is generated, bundled or compiled.")
-(defconstant +document+ 2 "Prose, configuration or data.")
+(defconstant +prose-or-data+ 2 "Prose, configuration or data.")
 
 (defconstant +word-octets+ 40 "Octets of a word in a comment or string at most; longer ones are keys and base64.")
 (defconstant +source-words+ 30000 "Distinct words a source file may have; sqlite3.c, 9 MB of C, has 20,000.")
@@ -231,7 +231,7 @@ and the start of the first of the three and the end of the last."
       (add-text facts (if (language-syntax language) (tokens-lines-total tokens) (1+ (count 10 (tokens-octets tokens) :end size)))
                 code comments strings (svref classes 0) (svref classes 1) (svref classes 2)
                 (logior (if (made-by-a-tool-p (tokens-octets tokens) size) +made-by-a-tool+ 0)
-                        (if document-p +document+ 0)))))
+                        (if document-p +prose-or-data+ 0)))))
   facts)
 
 (pushnew 'add-text-facts opl.index.reading:*passes*)

@@ -1,0 +1,279 @@
+;;;; Evidence: where a task's terms occur. One pass over the words and definitions of every run, file by file; there are no
+;;;; inverted lists, so nothing has to be kept in step with the files. A name is looked up in a table of marks; for django
+;;;; (600,000 rows) the pass takes a millisecond or two, and it costs no memory between queries.
+
+(defpackage #:opl.search.evidence
+  (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.query #:opl.search.reading)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:find-name)
+  (:import-from #:opl.source.columns #:run #:run-words #:run-start #:section-numbers)
+  (:import-from #:opl.search.terms #:name-terms-starts #:name-terms-hashes #:name-terms-count)
+  (:import-from #:opl.search.text #:symbol-class #:uses-code #:uses-comments #:uses-strings)
+  (:export #:evidence #:gather #:evidence-index #:evidence-task #:evidence-tables #:evidence-terms #:evidence-words
+           #:evidence-hits #:evidence-hit-count #:evidence-frequencies #:evidence-definitions #:evidence-term-count
+           #:evidence-weights #:evidence-title-weights #:evidence-file-count #:evidence-history #:+stride+
+           #:evidence-marks #:evidence-group-starts #:evidence-group-slots #:evidence-any-frequency #:term-weight
+           #:evidence-memo #:evidence-edited #:slot-of #:make-slot-table #:evidence-slot-table #:evidence-wanted-p
+           #:evidence-named #:*region-weights*))
+(in-package #:opl.search.evidence)
+
+(declaim (optimize (speed 2) (safety 1)))
+
+(deftype index-number () '(integer 0 #.(ash most-positive-fixnum -3)))
+(deftype u16-vector () '(simple-array (unsigned-byte 16) (*)))
+
+(defconstant +most-terms+ 300 "Terms of a task that are looked for, the weightiest; a long log has more.")
+(defconstant +most-words+ 200 "Whole identifiers that are looked for as written.")
+(defconstant +slot-bits+ 9)
+(defconstant +most-slots+ 6 "Slots one name may answer to: its whole, itself as written, four parts.")
+
+(defconstant +stride+ 10 "Numbers a hit takes: file, slot, and the counts of the eight fields.")
+
+(defparameter *region-weights* #(3.0 1.0 1.5 0.45 0.3)
+  "What an occurrence counts in title, prose, inline code, code, trace. Recipe 2.5, by experiment on SWE-bench Lite.")
+(defconstant +whole-weight+ 1.5 "A whole identifier counts this much more than a part. Recipe 2.5.")
+(defconstant +plain-weight+ 0.05 "Plain words, only when a task holds nothing else.")
+
+(defstruct evidence
+  index task tables history
+  (file-count 0 :type fixnum)
+  (terms (vector) :type simple-vector)             ; slot -> term
+  (words (vector) :type simple-vector)             ; slot - term-count -> word
+  (term-count 0 :type fixnum)
+  (weights (make-floats 0) :type floats)
+  (title-weights (make-floats 0) :type floats)
+  (slot-table nil)
+  (marks (make-array 0 :element-type '(unsigned-byte 16)) :type u16-vector) ; name -> group, 0 for none
+  (group-starts (make-u32 0) :type u32-vector)
+  (group-slots (make-u32 0) :type u32-vector)
+  (hits (make-u32 (* 4096 +stride+)) :type u32-vector)
+  (hit-count 0 :type index-number)
+  (frequencies (make-u32 0) :type u32-vector)      ; slot * 9 + field: candidates that have it there; field 8: anywhere
+  (definitions '() :type list)                     ; (file def slot) of words as written
+  (edited '() :type list)
+  (memo (make-hash-table :test 'eq)))              ; what channels share
+
+;;; Which terms
+
+(defun term-weight (term)
+  "The weight of TERM in the task, 0 for a plain word. Recipe 2.5."
+  (if (term-plain-p term)
+      0.0
+      (* (sqrt (loop for count across (term-counts term) for weight across (the simple-vector *region-weights*)
+                     sum (* (the fixnum count) (the single-float weight)) of-type single-float))
+         (if (term-whole-p term) +whole-weight+ 1.0))))
+
+(defun title-weight (term)
+  (if (term-plain-p term)
+      0.0
+      (* (sqrt (float (the fixnum (svref (term-counts term) +title+)))) (if (term-whole-p term) +whole-weight+ 1.0))))
+
+(defun choose-terms (task)
+  "The weightiest terms with their weights; plain words when there is nothing else."
+  (let* ((weighed (loop for term in (task-terms task)
+                        for weight of-type single-float = (term-weight term)
+                        when (plusp weight) collect (cons weight term)))
+         (weighed (or weighed (loop for term in (task-terms task) collect (cons +plain-weight+ term)))))
+    (setf weighed (stable-sort weighed #'> :key #'car))
+    (subseq weighed 0 (min +most-terms+ (length weighed)))))
+
+(defun word-interest (word) (* (max 0.05 (word-shape-of word)) (word-total word)))
+
+(defun choose-words (task)
+  (let ((words (remove-if (lambda (word) (and (zerop (word-shape-of word)) (cdr (task-words task)))) (task-words task))))
+    (if (> (length words) +most-words+)
+        (subseq (stable-sort (copy-list words) #'> :key #'word-interest) 0 +most-words+)
+        words)))
+
+;;; Slots by hash
+
+(defstruct (slot-table (:constructor %make-slot-table))
+  (filter (make-array 65536 :element-type 'bit :initial-element 0) :type (simple-bit-vector 65536))
+  (keys (make-u32 2048) :type (simple-array (unsigned-byte 32) (2048)))
+  (slots (make-u32 2048) :type (simple-array (unsigned-byte 32) (2048)))) ; slot + 1, 0 for none
+
+(defun make-slot-table (terms)
+  (let ((table (%make-slot-table)))
+    (loop for term across (the simple-vector terms) for slot of-type fixnum from 0
+          for hash of-type (unsigned-byte 32) = (term-hash term)
+          do (setf (sbit (slot-table-filter table) (logand hash 65535)) 1)
+             (let ((at (logand (ash hash -4) 2047)))
+               (loop until (zerop (aref (slot-table-slots table) at)) do (setf at (logand (1+ at) 2047)))
+               (setf (aref (slot-table-keys table) at) hash (aref (slot-table-slots table) at) (1+ slot))))
+    table))
+
+(declaim (inline slot-of))
+(defun slot-of (table hash)
+  "The slot of the term with HASH, or nil."
+  (declare (type slot-table table) (type (unsigned-byte 32) hash))
+  (and (= 1 (sbit (slot-table-filter table) (logand hash 65535)))
+       (let ((at (logand (ash hash -4) 2047)))
+         (loop
+           (let ((slot (aref (slot-table-slots table) at)))
+             (cond ((zerop slot) (return nil))
+                   ((= hash (aref (slot-table-keys table) at)) (return (1- slot)))
+                   (t (setf at (logand (1+ at) 2047)))))))))
+
+;;; Marks: for each name the group of slots it answers to
+
+(defun mark-names (evidence)
+  "Fills marks and groups. A group's key packs its slots, nine bits each."
+  (let* ((index (evidence-index evidence)) (terms (tables-terms (evidence-tables evidence)))
+         (starts (name-terms-starts terms)) (hashes (name-terms-hashes terms)) (count (name-terms-count terms))
+         (marks (make-array count :element-type '(unsigned-byte 16) :initial-element 0))
+         (table (evidence-slot-table evidence)) (words (make-hash-table)) (groups (make-hash-table)) (keys '()) (group-count 0))
+    (declare (type u32-vector starts hashes) (type slot-table table) (type (unsigned-byte 32) count) (type fixnum group-count))
+    (loop for word across (evidence-words evidence) for slot of-type fixnum from (evidence-term-count evidence)
+          do (let ((name (find-name (index-names index) (word-text word))))
+               (when (and name (< name count))
+                 (setf (gethash name words) slot (aref marks name) 65535))))
+    (flet ((group (key)
+             (or (gethash key groups)
+                 (if (< group-count 65000)
+                     (progn (push key keys) (setf (gethash key groups) (incf group-count)))
+                     0))))
+      (let ((filter (slot-table-filter table)))
+        (loop for name of-type (unsigned-byte 32) below count
+              do (let ((key 0) (slots 0))
+                   (declare (type (unsigned-byte 62) key) (type (integer 0 7) slots))
+                   (when (= 65535 (aref marks name))
+                     (setf key (1+ (the fixnum (gethash name words))) slots 1 (aref marks name) 0))
+                   (loop for k of-type (unsigned-byte 32) from (aref starts name) below (aref starts (1+ name))
+                         do (let ((hash (aref hashes k)))
+                              (when (= 1 (sbit filter (logand hash 65535)))
+                                (let ((slot (slot-of table hash)))
+                                  (when (and slot (< slots +most-slots+))
+                                    (setf key (logior (ash key +slot-bits+) (1+ (the fixnum slot))))
+                                    (incf slots))))))
+                   (unless (zerop key) (setf (aref marks name) (the (unsigned-byte 16) (group key))))))))
+    (setf (evidence-marks evidence) marks)
+    (pack-groups evidence (nreverse keys))))
+
+(defun pack-groups (evidence keys)
+  (let* ((starts (make-u32 (+ 2 (length keys)))) (slots (make-u32 (1+ (* +most-slots+ (length keys))))) (at 0) (group 0))
+    (declare (type fixnum at group))
+    (dolist (key keys)
+      (declare (type (unsigned-byte 62) key))
+      (incf group)
+      (setf (aref starts group) at)
+      (let ((seen '()))
+        (loop until (zerop key)
+              do (let ((slot (1- (ldb (byte +slot-bits+ 0) key))))
+                   (unless (member slot seen)   ; `a_b_a' holds a once
+                     (push slot seen)
+                     (setf (aref slots at) slot) (incf at)))
+                 (setf key (ash key (- +slot-bits+)))))
+      (setf (aref starts (1+ group)) at))
+    (setf (evidence-group-starts evidence) starts (evidence-group-slots evidence) slots)))
+
+;;; The pass
+
+(defmacro with-column ((words offset count) (run section column) &body body)
+  "Binds the words of RUN, where COLUMN (an ordinal) of SECTION begins in them, and the number of rows."
+  (let ((header (gensym)))
+    `(let* ((,words (run-words ,run)) (,header (+ (run-start ,run) 1 (* 2 (the fixnum (load-time-value (position ',section (section-numbers)))))))
+            (,count (aref ,words ,header)) (,offset (+ (run-start ,run) (aref ,words (1+ ,header)) (* ,column ,count))))
+       (declare (type u32-vector ,words) (type index-number ,header ,offset) (type (unsigned-byte 32) ,count) (ignorable ,count))
+       ,@body)))
+
+(defstruct counter
+  "What the file at hand holds: counts by slot and field, and which slots were touched."
+  (counts (make-u32 0) :type u32-vector) (touched (make-u32 512) :type u32-vector) (touched-count 0 :type (integer 0 512)))
+
+(declaim (inline add-count))
+(defun add-count (counter slot field amount)
+  (declare (type counter counter) (type (unsigned-byte 32) slot amount) (type fixnum field))
+  (let* ((counts (counter-counts counter)) (at (* slot 9)))
+    (when (zerop (aref counts (+ at 8)))
+      (setf (aref counts (+ at 8)) 1
+            (aref (counter-touched counter) (counter-touched-count counter)) slot)
+      (incf (counter-touched-count counter)))
+    (incf (aref counts (+ at field)) amount)))
+
+(defun count-words-of (evidence counter run)
+  (declare (type evidence evidence) (type counter counter) (type run run) (optimize (speed 3) (safety 0)))
+  (let* ((marks (evidence-marks evidence)) (limit (length marks)) (starts (evidence-group-starts evidence))
+         (slots (evidence-group-slots evidence)))
+    (with-column (words names count) (run opl.source.facts::word 0)
+      (loop for i of-type index-number from names below (the index-number (+ names count))
+            do (let ((name (aref words i)))
+                 (when (< name limit)
+                   (let ((group (aref marks name)))
+                     (unless (zerop group)
+                       (let ((uses (aref words (+ i count))))
+                         (loop for k of-type index-number from (aref starts group) below (aref starts (1+ group))
+                               do (let ((slot (aref slots k)))
+                                    (add-count counter slot +code-words+ (uses-code uses))
+                                    (add-count counter slot +comment-words+ (uses-comments uses))
+                                    (add-count counter slot +string-words+ (uses-strings uses)))))))))))))
+
+(defun count-definitions-of (evidence counter run file)
+  (declare (type evidence evidence) (type counter counter) (type run run) (optimize (speed 3) (safety 0)))
+  (let* ((marks (evidence-marks evidence)) (limit (length marks)) (starts (evidence-group-starts evidence))
+         (slots (evidence-group-slots evidence)) (term-count (evidence-term-count evidence)))
+    (with-column (words names count) (run opl.source.facts::def 0)
+      (loop for def of-type (unsigned-byte 32) below count
+            do (let ((name (aref words (+ names def))))
+                 (when (< name limit)
+                   (let ((group (aref marks name)))
+                     (unless (zerop group)
+                       (let ((field (+ +types+ (the (integer 0 2) (symbol-class (aref words (+ names count def)))))))
+                         (loop for k of-type index-number from (aref starts group) below (aref starts (1+ group))
+                               do (let ((slot (aref slots k)))
+                                    (when (>= slot term-count)
+                                      (push (list file def slot) (evidence-definitions evidence)))
+                                    (add-count counter slot field 1))))))))))))
+
+(defun count-path-of (evidence counter file)
+  (declare (type evidence evidence) (type counter counter) (type fixnum file))
+  (let* ((tables (evidence-tables evidence)) (hashes (tables-hashes tables)) (table (evidence-slot-table evidence)))
+    (flet ((count-range (start end field)
+             (loop for k of-type fixnum from start below end
+                   do (let ((slot (slot-of table (aref hashes k))))
+                        (when slot (add-count counter slot field 1))))))
+      (multiple-value-bind (start end) (base-bounds tables file) (count-range start end +base+))
+      (multiple-value-bind (start end) (folder-bounds tables file) (count-range start end +folder+)))))
+
+(defun flush (evidence counter file candidate-p)
+  "Makes hits of what COUNTER holds and empties it."
+  (declare (type evidence evidence) (type counter counter) (type (unsigned-byte 32) file) (optimize (speed 3) (safety 0)))
+  (let* ((touched (counter-touched counter)) (counts (counter-counts counter)) (frequencies (evidence-frequencies evidence))
+         (at (* +stride+ (evidence-hit-count evidence))) (needed (+ at (* +stride+ (counter-touched-count counter)))))
+    (declare (type index-number at needed))
+    (when (> needed (length (evidence-hits evidence)))
+      (setf (evidence-hits evidence) (replace (make-u32 (* 2 needed)) (evidence-hits evidence))))
+    (let ((hits (evidence-hits evidence)))
+      (dotimes (i (counter-touched-count counter))
+        (let* ((slot (aref touched i)) (from (* 9 slot)))
+          (declare (type index-number from))
+          (setf (aref hits at) file (aref hits (+ at 1)) slot)
+          (dotimes (field +fields+)
+            (let ((count (aref counts (+ from field))))
+              (setf (aref hits (+ at 2 field)) count)
+              (unless (zerop count)
+                (when candidate-p (incf (aref frequencies (+ from field))))
+                (setf (aref counts (+ from field)) 0))))
+          (when candidate-p (incf (aref frequencies (+ from 8))))
+          (setf (aref counts (+ from 8)) 0)
+          (incf at +stride+))))
+    (incf (evidence-hit-count evidence) (counter-touched-count counter))
+    (setf (counter-touched-count counter) 0)))
+
+(defun gather (index history task &key edited)
+  "The evidence for TASK in INDEX; HISTORY may be nil. EDITED: paths edited in this session."
+  (let* ((tables (tables-of index)) (chosen (choose-terms task)) (words (coerce (choose-words task) 'simple-vector))
+         (terms (map 'simple-vector #'cdr chosen)) (slots (+ (length terms) (length words)))
+         (evidence (make-evidence :index index :task task :tables tables :history history :file-count (index-file-count index)
+                                  :terms terms :words words :term-count (length terms) :edited edited
+                                  :weights (map 'floats #'car chosen) :title-weights (map 'floats #'title-weight terms)
+                                  :slot-table (make-slot-table terms) :frequencies (make-u32 (* 9 (1+ slots)))))
+         (counter (make-counter :counts (make-u32 (* 9 (1+ slots))))) (classes (tables-classes tables)))
+    (mark-names evidence)
+    (do-files (file) (index)
+      (let ((run (index-run index file)))
+        (count-words-of evidence counter run)
+        (count-definitions-of evidence counter run file)
+        (count-path-of evidence counter file)
+        (unless (zerop (counter-touched-count counter))
+          (flush evidence counter file (or (tables-only-p tables) (candidate-class-p (aref classes file)))))))
+    (setf (evidence-definitions evidence) (nreverse (evidence-definitions evidence)))
+    evidence))

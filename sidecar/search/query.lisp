@@ -1,0 +1,236 @@
+;;;; The task as the ranking sees it: names with the regions they stand in, terms with their counts, files and dotted
+;;;; modules named, commits and issues referred to, three words in a row.
+
+(defpackage #:opl.search.query
+  (:use #:cl #:opl.search.reading)
+  (:import-from #:opl.source.names #:string-octets)
+  (:import-from #:opl.search.terms #:string-terms #:part-count #:map-terms)
+  (:import-from #:opl.search.text #:map-trigrams)
+  (:import-from #:opl.search.plain #:plain-word-p #:word-shape)
+  (:export #:task #:parse-task #:task-text #:task-words #:task-terms #:task-mentions #:task-chains #:task-trigrams
+           #:task-references #:task-commits #:task-title #:task-raw
+           #:word #:word-text #:word-counts #:word-called-p #:word-inline-p #:word-qualifiers #:word-shape-of #:word-total
+           #:term #:term-hash #:term-counts #:term-whole-p #:term-plain-p #:term-text
+           #:mention #:mention-path #:mention-region #:mention-order #:mention-url-p
+           #:chain #:chain-names #:chain-import-p #:+longest-task+))
+(in-package #:opl.search.query)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defconstant +longest-task+ 200000 "Characters of a task that are read; longer ones are logs, of which the beginning tells.")
+
+(defstruct word
+  (text "" :type string)
+  (counts (make-array +regions+ :initial-element 0) :type simple-vector)
+  (called-p nil)                        ; a `(' follows somewhere
+  (inline-p nil)
+  (qualifiers '() :type list)           ; names before it in a chain
+  (shape-of 0.0 :type single-float))
+
+(defstruct term
+  (hash 0 :type (unsigned-byte 32))
+  (text "" :type string)
+  (counts (make-array +regions+ :initial-element 0) :type simple-vector)
+  (whole-p nil)
+  (plain-p t))                          ; all its forms are plain words
+
+(defstruct mention path region order url-p)
+(defstruct chain names import-p)
+
+(defstruct task
+  (text "" :type string)                ; without comments and URLs
+  (raw "" :type string)
+  (title "" :type string)
+  (words '() :type list) (terms '() :type list)
+  (mentions '() :type list) (chains '() :type list)
+  (trigrams '() :type list)             ; (hash . share of its words that are not plain)
+  (references '() :type list)           ; numbers of issues
+  (commits '() :type list))             ; shas as written, lower case
+
+(defun word-total (word) (reduce #'+ (word-counts word)))
+
+;;; Collecting
+
+(defstruct collector
+  (words (make-hash-table :test 'equal)) (word-list '())
+  (terms (make-hash-table)) (term-list '())
+  (mentions '()) (chains '()) (references '()) (commits '()))
+
+(defun note-terms (collector text region)
+  (let ((octets (string-octets text)))
+    (map-terms (lambda (hash whole-p)
+                 (let ((term (gethash hash (collector-terms collector))))
+                   (unless term
+                     (setf term (make-term :hash hash :whole-p whole-p :text text)
+                           (gethash hash (collector-terms collector)) term)
+                     (push term (collector-term-list collector)))
+                   (incf (svref (term-counts term) region))
+                   (when whole-p (setf (term-plain-p term) nil))))
+               octets 0 (length octets))))
+
+(defun note-plainness (collector text)
+  "Terms of parts that are not plain words are none themselves."
+  (let ((octets (string-octets text)))
+    (map-part-texts (lambda (part)
+                      (unless (plain-word-p part)
+                        (let ((part-octets (string-octets part)))
+                          (map-terms (lambda (hash whole-p)
+                                       (unless whole-p
+                                         (let ((term (gethash hash (collector-terms collector))))
+                                           (when term (setf (term-plain-p term) nil)))))
+                                     part-octets 0 (length part-octets)))))
+                    octets)))
+
+(defun map-part-texts (function octets)
+  (opl.search.terms::map-parts
+   (lambda (from to) (funcall function (opl.source.names:octets-string octets :start from :end to)))
+   octets 0 (length octets)))
+
+(defun note-word (collector text region called-p)
+  (let* ((word (gethash text (collector-words collector))) (new-p (null word)))
+    (when new-p
+      (setf word (make-word :text text :shape-of (word-shape text (part-count text)))
+            (gethash text (collector-words collector)) word)
+      (push word (collector-word-list collector)))
+    (incf (svref (word-counts word) region))
+    (when called-p (setf (word-called-p word) t))
+    (when (= region +inline+) (setf (word-inline-p word) t))
+    (note-terms collector text region)
+    (when new-p (note-plainness collector text))
+    word))
+
+(defun note-text (collector text region)
+  "Words, chains and paths of TEXT, all of one region."
+  (map-words (lambda (from to)
+               (note-word collector (subseq text from to) region (and (< to (length text)) (char= (char text to) #\())))
+             text)
+  (map-chains (lambda (names position)
+                (declare (ignore position))
+                (push (make-chain :names names) (collector-chains collector))
+                (loop for (before name) on names while name
+                      do (let ((word (gethash name (collector-words collector))))
+                           (when word (pushnew before (word-qualifiers word) :test #'string=)))))
+              text)
+  (map-path-mentions (lambda (path end)
+                       (declare (ignore end))
+                       (note-mention collector path region))
+                     text))
+
+(defun note-mention (collector path region &optional url-p)
+  (push (make-mention :path path :region region :url-p url-p :order (length (collector-mentions collector)))
+        (collector-mentions collector)))
+
+(defun note-import (collector line)
+  "`from a.b import c' names a module, more weakly than a chain of calls."
+  (let ((from (search "from " line)) (import (search " import " line)))
+    (when (and from import (< from import))
+      (map-chains (lambda (names position) (declare (ignore position))
+                    (push (make-chain :names names :import-p t) (collector-chains collector)))
+                  (concatenate 'string (string-trim " " (subseq line (+ from 5) import)) "."
+                               (string-trim " " (subseq line (+ import 8))))))))
+
+(defun number-after (text start)
+  (multiple-value-bind (number end) (parse-integer text :start start :junk-allowed t)
+    (and number (plusp number) (> end start) (char/= (char text start) #\+) number)))
+
+(defun note-references (collector text)
+  "#123 and abbreviated shas in TEXT."
+  (loop for at = (position #\# text) then (position #\# text :start (1+ at))
+        while at
+        do (when (and (< (1+ at) (length text)) (digit-char-p (char text (1+ at)))
+                      (or (zerop at) (not (find (char text (1- at)) "&"))))
+             (let ((number (number-after text (1+ at))))
+               (when number (pushnew number (collector-references collector))))))
+  (map-words-and-numbers (lambda (from to)
+                           (when (hexadecimal-p text from to)
+                             (pushnew (string-downcase (subseq text from to)) (collector-commits collector) :test #'string=)))
+                         text))
+
+(defun map-words-and-numbers (function text)
+  (let ((i 0) (size (length text)))
+    (loop
+      (setf i (or (position-if #'word-character-p text :start i) size))
+      (when (>= i size) (return))
+      (let ((end (or (position-if-not #'word-character-p text :start i) size)))
+        (funcall function i end)
+        (setf i end)))))
+
+(defun note-url (collector url)
+  (let ((path (url-path url)))
+    (when path (note-mention collector path +prose+ t)))
+  (dolist (mark '("/pull/" "/issues/" "/ticket/" "/merge_requests/" "/bugs/"))
+    (let ((at (search mark url)))
+      (when at
+        (let ((number (number-after url (+ at (length mark)))))
+          (when number (pushnew number (collector-references collector)))))))
+  (let ((at (search "/commit/" url)))
+    (when at
+      (let ((end (or (position-if-not (lambda (c) (digit-char-p c 16)) url :start (+ at 8)) (length url))))
+        (when (<= 7 (- end (+ at 8)) 40)
+          (pushnew (string-downcase (subseq url (+ at 8) end)) (collector-commits collector) :test #'string=))))))
+
+(defun note-prose (collector line region)
+  "LINE of title or prose: what stands in backticks is inline code, and in a title counts as title too."
+  (loop with start = 0
+        for tick = (position #\` line :start start)
+        for close = (and tick (position #\` line :start (1+ tick)))
+        do (note-text collector (subseq line start (if close tick (length line))) region)
+        while close
+        do (let ((code (subseq line (1+ tick) close)))
+             (note-text collector code +inline+)
+             (when (= region +title+) (note-text collector code +title+)))
+           (setf start (1+ close))))
+
+(defun note-line (collector line region)
+  (note-references collector line)
+  (multiple-value-bind (file function) (and (= region +trace+) (python-frame line))
+    (cond (file
+           (note-mention collector (substitute #\/ #\\ file) +trace+)
+           (when function (note-text collector function +trace+)))
+          ((<= region +prose+) (note-prose collector line region))
+          (t (note-text collector line region)
+             (when (= region +code+) (note-import collector line))))))
+
+(defun plain-share (text)
+  "The share of TEXT's words that are not plain."
+  (let ((words 0) (telling 0))
+    (map-words-and-numbers (lambda (from to)
+                             (incf words)
+                             (unless (plain-word-p (subseq text from to)) (incf telling)))
+                           text)
+    (if (zerop words) 0.0 (/ telling (float words)))))
+
+(defun trigrams (text)
+  (let ((octets (string-octets text)) (table (make-hash-table)))
+    (map-trigrams (lambda (hash from to)
+                    (unless (gethash hash table)
+                      (setf (gethash hash table)
+                            (plain-share (opl.source.names:octets-string octets :start from :end to)))))
+                  octets 0 (length octets))
+    (sort (loop for hash being the hash-keys of table using (hash-value share)
+                when (plusp share) collect (cons hash share))
+          #'< :key #'car)))
+
+(defun parse-task (text)
+  "What TEXT, a task, an issue or a commit message, says, as a TASK. Never fails; an empty text gives an empty task."
+  (let* ((raw (subseq text 0 (min (length text) +longest-task+)))
+         (collector (make-collector)) (fenced nil) (title nil)
+         (kept (make-string-output-stream)))
+    (dolist (line (split-lines (without-comments raw)))
+      (if (fence-p line)
+          (setf fenced (not fenced))
+          (let* ((line (map-urls (lambda (url) (note-url collector url)) line))
+                 (blank (null (position-if-not (lambda (c) (member c '(#\Space #\Tab))) line))))
+            (unless blank
+              (note-line collector line (line-region line fenced (null title)))
+              (unless title (setf title line))
+              (write-line line kept)))))
+    (let ((text (get-output-stream-string kept)))
+      (make-task :raw raw :text text :title (or title "")
+                 :words (nreverse (collector-word-list collector))
+                 :terms (nreverse (collector-term-list collector))
+                 :mentions (nreverse (collector-mentions collector))
+                 :chains (nreverse (collector-chains collector))
+                 :trigrams (trigrams text)
+                 :references (nreverse (collector-references collector))
+                 :commits (nreverse (collector-commits collector))))))

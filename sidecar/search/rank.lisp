@@ -1,0 +1,234 @@
+;;;; The ranking: channels, each one source of evidence, brought to the same scale and added up by their weights. Every
+;;;; weight stands in the one table below with its source; channels can be added, removed and re-weighted at run time.
+
+(defpackage #:opl.search.rank
+  (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.evidence #:opl.search.lexical #:opl.search.mentions #:opl.search.past
+        #:opl.search.places)
+  (:import-from #:opl.search.text #:text-count #:text-lines #:text-flags #:+made-by-a-tool+)
+  (:import-from #:opl.search.query #:task-text #:task-title #:task-words #:word-text)
+  (:export #:channel #:channel-name #:channel-weight #:channel-source #:channel-prior-p #:channel-function #:channels
+           #:find-channel #:add-channel #:remove-channel #:set-channel-weight #:reset-channels #:define-channel
+           #:ranking #:rank #:ranking-files #:ranking-scores #:ranking-columns #:ranking-evidence #:ranking-total #:shares
+           #:*channels*))
+(in-package #:opl.search.rank)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defstruct channel
+  (name "" :type string)
+  (weight 0.0 :type single-float)
+  (source "" :type string)              ; where the weight comes from
+  (prior-p nil)                         ; taken as it is, not brought to the scale 0 … 1
+  (function nil))                       ; of the evidence, giving a float vector by file
+
+(defvar *built-in* '() "The channels of this file, in the order of the table.")
+(defvar *channels* '() "The channels in force; replaced as a whole, so a ranking under way is not disturbed.")
+
+(defmacro define-channel (name weight (evidence &key prior) source &body body)
+  "Defines a channel whose BODY gives a float vector by file from EVIDENCE. SOURCE says where WEIGHT comes from."
+  `(let ((channel (make-channel :name ,name :weight ,(float weight 1.0) :source ,source :prior-p ,prior
+                                :function (lambda (,evidence) (declare (ignorable ,evidence)) ,@body))))
+     (setf *built-in* (append (remove ,name *built-in* :key #'channel-name :test #'string=) (list channel))
+           *channels* (append (remove ,name *channels* :key #'channel-name :test #'string=) (list channel)))
+     ',name))
+
+(defun channels () "The channels in force, in order." *channels*)
+(defun find-channel (name) "The channel called NAME, or nil." (find name *channels* :key #'channel-name :test #'string-equal))
+
+(defun add-channel (name weight function &key (source "added at run time") prior)
+  "Adds a channel called NAME, or replaces the one of that name. FUNCTION takes the path of a file and the text of the task,
+and gives a number; it is called for every file of the index that the ranking looks at. Returns the channel's name."
+  (check-type name string) (check-type weight real)
+  (let ((channel (make-channel :name name :weight (float weight 1.0) :source source :prior-p prior
+                               :function (lambda (evidence) (by-path evidence function)))))
+    (setf *channels* (append (remove name *channels* :key #'channel-name :test #'string-equal) (list channel)))
+    name))
+
+(defun by-path (evidence function)
+  (let ((scores (make-floats (evidence-file-count evidence))) (index (evidence-index evidence))
+        (text (task-text (evidence-task evidence))))
+    (do-files (file) (index)
+      (let ((value (funcall function (index-path index file) text)))
+        (when (realp value) (setf (aref scores file) (float value 1.0)))))
+    scores))
+
+(defun remove-channel (name)
+  "Takes the channel NAME out of the ranking. Returns true when there was one."
+  (let ((channel (find-channel name)))
+    (when channel (setf *channels* (remove channel *channels*)) t)))
+
+(defun set-channel-weight (name weight)
+  "Gives the channel NAME another WEIGHT. Returns the weight it had; nil when there is no such channel."
+  (let ((channel (find-channel name)))
+    (when channel
+      (let ((new (copy-channel channel)))
+        (setf (channel-weight new) (float weight 1.0) (channel-source new) "set at run time"
+              *channels* (substitute new channel *channels*))
+        (channel-weight channel)))))
+
+(defun reset-channels () "Puts back the channels and weights of the table." (setf *channels* (copy-list *built-in*)) t)
+
+;;; What channels share within one ranking
+
+(defmacro shared ((evidence key) &body body)
+  (let ((table (gensym)) (value (gensym)) (found (gensym)))
+    `(let ((,table (evidence-memo ,evidence)))
+       (multiple-value-bind (,value ,found) (gethash ',key ,table)
+         (if ,found ,value (setf (gethash ',key ,table) (progn ,@body)))))))
+
+(defun lexical (evidence place) (svref (shared (evidence lexical) (lexical-scores evidence)) place))
+(defun paths (evidence place) (nth place (shared (evidence paths) (path-scores evidence))))
+
+(defun by-file (evidence function)
+  "A float vector of what FUNCTION says of each file's number and run."
+  (let ((scores (make-floats (evidence-file-count evidence))) (index (evidence-index evidence)))
+    (do-files (file) (index) (setf (aref scores file) (float (funcall function file (index-run index file)) 1.0)))
+    scores))
+
+;;; The table
+
+(defparameter *recipe* "W1 of the recipe: rounded means of two listwise softmax fits on SWE-bench Lite")
+
+(define-channel "words" 1.6 (evidence) *recipe* (lexical evidence +all-fields+))
+(define-channel "title" 2.6 (evidence) *recipe* (lexical evidence +title-alone+))
+(define-channel "file-name" 0.6 (evidence) *recipe* (lexical evidence (+ +first-field+ +base+)))
+(define-channel "folders" 1.0 (evidence) *recipe* (lexical evidence (+ +first-field+ +folder+)))
+(define-channel "types" 0.4 (evidence) *recipe* (lexical evidence (+ +first-field+ +types+)))
+(define-channel "functions" 0.4 (evidence) *recipe* (lexical evidence (+ +first-field+ +functions+)))
+(define-channel "other-definitions" 0.2 (evidence) *recipe* (lexical evidence (+ +first-field+ +others+)))
+(define-channel "comments" 0.45 (evidence) *recipe* (lexical evidence (+ +first-field+ +comment-words+)))
+(define-channel "strings" 0.25 (evidence) *recipe* (lexical evidence (+ +first-field+ +string-words+)))
+(define-channel "definitions-named" 0.55 (evidence) *recipe* (definition-scores evidence))
+(define-channel "uses-named" 0.25 (evidence) *recipe* (use-scores evidence))
+(define-channel "paths-named" 2.0 (evidence) *recipe* (paths evidence 0))
+(define-channel "trace" 0.65 (evidence) *recipe* (paths evidence 1))
+(define-channel "last-frame" 0.5 (evidence) *recipe* (paths evidence 2))
+(define-channel "modules-named" 0.5 (evidence) *recipe* (module-scores evidence))
+(define-channel "phrases" 0.55 (evidence) *recipe* (phrase-scores evidence))
+(define-channel "similar-commits" 0.85 (evidence) *recipe* (similar-commit-scores evidence))
+(define-channel "messages" 0.8 (evidence) *recipe* (message-scores evidence))
+(define-channel "recently-changed" 0.6 (evidence) *recipe* (recency-scores evidence))
+(define-channel "same-issue" 1.0 (evidence) *recipe* (reference-scores evidence))
+(define-channel "length" -1.0 (evidence :prior t) *recipe*
+  (by-file evidence (lambda (file run) (declare (ignore file))
+                      (if (zerop (text-count run)) 0.0 (/ (log (+ 1.0 (text-lines run 0))) 8.0)))))
+(define-channel "entry-file" -0.4 (evidence :prior t) *recipe*
+  (let ((entries (tables-entries (evidence-tables evidence))))
+    (by-file evidence (lambda (file run) (declare (ignore run)) (sbit entries file)))))
+(define-channel "aside" -0.7 (evidence :prior t) *recipe*
+  (let ((classes (tables-classes (evidence-tables evidence))))
+    (by-file evidence (lambda (file run) (declare (ignore run)) (if (= (aref classes file) +aside+) 1 0)))))
+
+;;; Adding up
+
+(defstruct ranking
+  evidence
+  (columns '() :type list)              ; (channel . float vector brought to scale)
+  (scores (make-floats 0) :type floats)
+  (files '() :type (or list vector))    ; in order, those with any evidence
+  (total 0 :type fixnum))
+
+(defun greatest (evidence scores)
+  "The greatest of SCORES over the candidates; over all files when no candidate has any."
+  (declare (optimize (speed 2)) (type floats scores))
+  (let ((candidates 0.0) (all 0.0) (classes (tables-classes (evidence-tables evidence))) (order (index-order (evidence-index evidence))))
+    (declare (type single-float candidates all) (type opl.source.names:octets classes) (type opl.source.names:u32-vector order))
+    (loop for file across order
+          do (let ((score (aref scores file)))
+               (when (> score all) (setf all score))
+               (when (and (> score candidates) (candidate-class-p (aref classes file))) (setf candidates score))))
+    (if (plusp candidates) candidates all)))
+
+(defun scaled (evidence channel scores)
+  "SCORES divided by the greatest among the candidates, at most 1; a prior's as they are."
+  (declare (optimize (speed 2)) (type floats scores))
+  (if (channel-prior-p channel)
+      scores
+      (let ((greatest (greatest evidence scores)) (values (make-floats (length scores))))
+        (declare (type single-float greatest))
+        (when (plusp greatest)
+          (dotimes (file (length scores))
+            (setf (aref values file) (min 1.0 (/ (aref scores file) greatest)))))
+        values)))
+
+(defun columns (evidence)
+  (loop for channel in *channels*
+        collect (cons channel (scaled evidence channel (the floats (funcall (channel-function channel) evidence))))))
+
+;;; What a task is about decides how far tests and documents stand back
+
+(defparameter *test-words* '("test" "tests" "testing" "spec" "specs" "fixture" "fixtures" "testcase" "e2e"))
+(defparameter *document-words* '("doc" "docs" "documentation" "readme" "changelog" "docstring" "docstrings" "markdown" "typo" "manual" "guide" "tutorial"
+                                 "config" "configuration" "yaml" "json" "toml" "css" "stylesheet" "html" "workflow" "dockerfile" "license"))
+(defparameter *aside-words* '("example" "examples" "sample" "samples" "demo" "benchmark" "benchmarks" "bench" "script" "scripts" "tutorial" "tools" "locale" "locales"
+                              "vendored" "vendor" "generated"))
+
+(defun about-p (task words)
+  "Whether the first line of TASK holds one of WORDS."
+  (opl.search.reading:map-words
+   (lambda (from to)
+     (when (member (subseq (task-title task) from to) words :test #'string-equal) (return-from about-p t)))
+   (task-title task))
+  nil)
+
+(defun class-marks (evidence class words)
+  "1 for each file of CLASS; 0 when the task is about such files, or names that very file by path."
+  (let ((classes (tables-classes (evidence-tables evidence))) (named (paths evidence 0)))
+    (if (or (tables-only-p (evidence-tables evidence)) (about-p (evidence-task evidence) words))
+        (make-floats (evidence-file-count evidence))
+        (by-file evidence (lambda (file run)
+                            (declare (ignore run))
+                            (if (and (= (aref classes file) class) (< (aref named file) 0.99)) 1 0))))))
+
+(defparameter *standing-back* "Set so that such a file stands behind every source file with comparable evidence; no gold file of the 409 is one")
+
+(define-channel "test" -4.0 (evidence :prior t) *standing-back* (class-marks evidence +tests+ *test-words*))
+(define-channel "document" -5.0 (evidence :prior t) *standing-back* (class-marks evidence +documents+ *document-words*))
+(define-channel "vendored" -5.0 (evidence :prior t) *standing-back* (class-marks evidence +foreign+ *aside-words*))
+(define-channel "generated" -1.0 (evidence :prior t) *standing-back*
+  (by-file evidence (lambda (file run) (declare (ignore file))
+                      (if (and (plusp (text-count run)) (logtest +made-by-a-tool+ (text-flags run 0))) 1 0))))
+(define-channel "edited" 0.3 (evidence :prior t)
+    "Small: about what a change of last week is worth; the issues measured have no session"
+  (let ((scores (make-floats (evidence-file-count evidence))))
+    (dolist (path (evidence-edited evidence) scores)
+      (let ((file (index-file-number (evidence-index evidence) path)))
+        (when file (setf (aref scores file) 1.0))))))
+
+;;; The sum
+
+(defun evident-files (evidence columns)
+  "A bit by file: whether any channel but the priors speaks for it."
+  (declare (ignore evidence) (optimize (speed 2)))
+  (let* ((size (length (the floats (cdr (first columns))))) (bits (make-array size :element-type 'bit :initial-element 0)))
+    (loop for (channel . values) in columns
+          do (unless (or (channel-prior-p channel) (string= (channel-name channel) "recently-changed"))
+               (let ((values values))
+                 (declare (type floats values))
+                 (dotimes (file size) (when (plusp (aref values file)) (setf (aref bits file) 1))))))
+    bits))
+
+(defun sum-columns (columns size)
+  (declare (optimize (speed 2)) (type fixnum size))
+  (let ((scores (make-floats size)))
+    (loop for (channel . values) in columns
+          do (let ((weight (channel-weight channel)) (values values))
+               (declare (type single-float weight) (type floats values))
+               (dotimes (file size) (incf (aref scores file) (* weight (aref values file))))))
+    scores))
+
+(defun rank (evidence)
+  "The files that EVIDENCE speaks for, best first: score descending, then path."
+  (let* ((columns (columns evidence)) (scores (sum-columns columns (evidence-file-count evidence)))
+         (evident (evident-files evidence columns)) (index (evidence-index evidence))
+         (files (remove-if-not (lambda (file) (= 1 (sbit evident file))) (index-order index))))
+    ;; the order is by path already, and the sort is stable
+    (setf files (stable-sort (coerce files '(simple-array (unsigned-byte 32) (*))) #'> :key (lambda (file) (aref scores file))))
+    (make-ranking :evidence evidence :columns columns :scores scores :files files :total (length files))))
+
+(defun shares (ranking file)
+  "What each channel gives FILE: a list of (name . share), greatest first, then by name; those that give nothing left out."
+  (sort (loop for (channel . values) in (ranking-columns ranking)
+              for share = (* (channel-weight channel) (aref (the floats values) file))
+              unless (zerop share) collect (cons (channel-name channel) share))
+        (lambda (a b) (or (> (cdr a) (cdr b)) (and (= (cdr a) (cdr b)) (string< (car a) (car b)))))))
