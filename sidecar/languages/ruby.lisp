@@ -35,8 +35,10 @@
 
 (defmacro p () '(reading-p r))
 (defmacro limit () '(reading-limit r))
-(declaim (inline advance more-p))
-(defun advance (r) (incf (p)))
+(declaim (inline more-p))
+(defun advance (r)
+  (incf (p))
+  (loop while (is r (p) "\\") do (incf (p))))
 (defun more-p (r) (< (p) (limit)))
 
 (defun new-line-p (r i)
@@ -87,7 +89,9 @@ after the mate."
 (defun construct-p (r i)
   "Whether the `if' or its like at I opens a construct: an operand may begin there."
   (declare (type ruby r) (type index i))
+  (loop while (and (plusp i) (is r (1- i) "\\")) do (decf i))
   (or (zerop i) (new-line-p r i)
+      (and (identifier-at-p r (1- i)) (is r (- i 2) "." "&.") (return-from construct-p nil))
       (is r (1- i) "=" "(" "[" "{" "${" "," ";" "then" "do" "else" "||" "&&" "and" "or" "not" "!" "=>" "+=" "||=" "&&=" "<<" "?" "|" "->"
           "begin" "ensure" "in" "+" "==" "when" "if" "unless" "while" "until" "case" "elsif")
       (and (is r (1- i) ":") (adjacent-p r (1- i)))))

@@ -406,13 +406,18 @@ only when a quote closes it after one character or escape."
       (#.+directive+ t)
       (t nil))))
 
-(defun regexp-end (lexer i close)
-  "Position after the closing octet CLOSE of a regular expression that begins at I, or nil if its line ends first."
+(defconstant +longest-regexp+ 4000
+  "Octets within which a regular expression of several lines has to end; written ones stay below 1500.")
+
+(defun regexp-end (lexer i close &optional multiline)
+  "Position after the closing octet CLOSE of a regular expression that begins at I, or nil if its line ends first;
+MULTILINE: if it goes on for too long."
   (declare (type index i))
-  (let ((class nil))
+  (let ((class nil) (last (+ i +longest-regexp+)))
+    (declare (type index last))
     (loop
       (let ((octet (octet-at lexer i)))
-        (cond ((or (= octet 10) (= octet 0)) (return nil))
+        (cond ((or (and (= octet 10) (not multiline)) (= octet 0) (> i last)) (return nil))
               ((= octet 92) (incf i 2))
               ((= octet 91) (setf class t) (incf i))
               ((= octet 93) (setf class nil) (incf i))
@@ -420,18 +425,22 @@ only when a quote closes it after one character or escape."
               (t (incf i)))))))
 
 (defun regexp-literal (&key spaced)
-  "/…/flags where an operand is expected. SPACED (Ruby, whose calls need no parentheses): after an identifier
-too, when a blank stands before the slash and none after."
+  "/…/flags where an operand is expected. SPACED (Ruby, whose calls need no parentheses and whose lines end
+statements): at the start of a line, and after an identifier when a blank stands before the slash and none after;
+it may have several lines."
   (lambda (lexer start length)
     (declare (ignore length) (type index start))
-    (when (or (expression-expected-p lexer start)
-              (and spaced (= (previous-kind lexer) +identifier+) (blank-octet-p (previous-octet lexer start))
-                   (not (member (octet-at lexer (1+ start)) '(32 9 61)))))
-      (let ((end (regexp-end lexer (1+ start) 47)))
-        (when end
-          (loop while (<= 97 (octet-at lexer end) 122) do (incf end))
-          (emit lexer +regexp+ start end +none+)
-          end)))))
+    (let ((expected (or (expression-expected-p lexer start) (and spaced (line-start-p lexer start)))))
+      (when (or expected
+                (and spaced (= (previous-kind lexer) +identifier+) (blank-octet-p (previous-octet lexer start))
+                     (not (member (octet-at lexer (1+ start)) '(32 9 61)))))
+        (let ((end (or (regexp-end lexer (1+ start) 47)
+                       (and spaced expected (regexp-end lexer (1+ start) 47 t)))))
+          (when end
+            (loop while (<= 97 (octet-at lexer end) 122) do (incf end))
+            (emit lexer +regexp+ start end +none+)
+            (count-lines lexer start end)
+            end))))))
 
 (defun closing-octet (octet)
   (case octet (40 41) (91 93) (123 125) (60 62) (t octet)))
@@ -478,6 +487,7 @@ too, when a blank stands before the slash and none after."
            (i (+ start (if letter 2 1))))
       (when (and (find (octet-at lexer i) #.(map 'vector #'char-code "([{<|!/^"))
                  (or (expression-expected-p lexer start)
+                     (line-start-p lexer start)
                      (and (= (previous-kind lexer) +identifier+)
                           (or letter (= (octet-at lexer i) 40))
                           (blank-octet-p (previous-octet lexer start)))))
