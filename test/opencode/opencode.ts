@@ -26,6 +26,10 @@ export interface ProjectOptions {
   /** Options of the plugin. */
   options?: Record<string, unknown>;
   env?: Record<string, string>;
+  /** The model's limits in tokens. */
+  limit?: { context: number; output: number };
+  /** More of OpenCode's own configuration. */
+  configuration?: Record<string, unknown>;
   /** In place of our plugin, to see what a session without it is like. */
   plugins?: unknown[];
 }
@@ -39,7 +43,9 @@ function seed(folder: string): void {
   writeFileSync(path.join(folder, 'package-lock.json'), JSON.stringify(lock));
 }
 
-function configuration({ modelUrl, permission, options, plugins }: ProjectOptions): object {
+function configurationOf(given: ProjectOptions): object {
+  const { modelUrl, permission, options, plugins } = given;
+  const limit = given.limit ?? { context: 200_000, output: 8192 };
   // The folder of the built package: what a user installs, entered through its package.json.
   const entry = options ? [REPOSITORY, options] : REPOSITORY;
   return {
@@ -58,9 +64,10 @@ function configuration({ modelUrl, permission, options, plugins }: ProjectOption
         name: 'Scripted',
         npm: '@ai-sdk/openai-compatible',
         options: { baseURL: modelUrl, apiKey: 'none' },
-        models: { model: { name: 'Model', tool_call: true, limit: { context: 200_000, output: 8192 } } },
+        models: { model: { name: 'Model', tool_call: true, limit } },
       },
     },
+    ...given.configuration,
   };
 }
 
@@ -100,7 +107,7 @@ export function makeProject(t: Pick<TestContext, 'after'>, options: ProjectOptio
   };
   seed(path.join(env.XDG_CONFIG_HOME!, 'opencode'));
   writeFileSync(env.OPENCODE_MODELS_PATH!, '{}');
-  writeFiles(folder, { ...options.files, 'opencode.json': JSON.stringify(configuration(options), null, 2) });
+  writeFiles(folder, { ...options.files, 'opencode.json': JSON.stringify(configurationOf(options), null, 2) });
   git(folder, 'init', '-q', '-b', 'main');
   git(folder, 'add', '-A');
   git(folder, 'commit', '-q', '-m', 'first');
