@@ -8,7 +8,7 @@ import { under } from './folder.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { Failure } from './outcome-types.ts';
 import type { Command, Plan, TestChoice } from './plan.ts';
-import { askForReport, readReports } from './report.ts';
+import { askForReport, reportFiles, together } from './report.ts';
 import { type RunProgress, type RunResult, runCommand } from './run.ts';
 import { capture } from './run-capture.ts';
 import type { Seams } from './seams.ts';
@@ -81,11 +81,16 @@ export async function attempt(
     stopCommand: bench.stopCommand,
     onProgress: (progress) => bench.onProgress?.(shown, progress),
   });
-  const report = readReports(asked, plan, root, began);
-  const text =
-    run.ended === 'not-started'
-      ? undefined
-      : await bench.seams.failures(run.log, rowOf(plan)?.name, run.exit).catch(() => undefined);
+  const name = rowOf(plan)?.name;
+  const read = (file: string) => bench.seams.failures(file, name, run.exit);
+  const faults: string[] = [];
+  const orNothing = (error: unknown): undefined =>
+    void faults.push(error instanceof Error ? error.message : String(error));
+  const reports = run.ended === 'not-started' ? [] : reportFiles(asked, root, began);
+  const [text, report] = await Promise.all([
+    run.ended === 'not-started' ? undefined : read(run.log).catch(orNothing),
+    Promise.all(reports.map((file) => read(file).catch(orNothing))).then(together),
+  ]);
   const outcome = outcomeOf(run, text, report, tailOf(run.log));
   const failures = await Promise.all(outcome.failures.map((failure) => placed(failure, root, plan)));
   const { verdict, passed, failed, skipped } = outcome;
@@ -95,7 +100,11 @@ export async function attempt(
     scope,
     tests,
     run,
-    outcome: { ...outcome, failures },
+    outcome: {
+      ...outcome,
+      failures,
+      notes: [...outcome.notes, ...faults.slice(0, 1).map((fault) => `the output could not be read: ${fault}`)],
+    },
     ran: { command: shown, scope, verdict, passed, failed, skipped, seconds: run.seconds, exit: run.exit },
   };
 }

@@ -105,6 +105,7 @@ function needsTail(verdict: Verdict, failures: readonly Failure[]): boolean {
 /** Names are compared with their separators made one, since a text and a report join them differently. */
 function nameKey(failure: Failure): string {
   return (failure.test ?? '')
+    .replace(/\.(py|[cm]?[jt]sx?|rb|php)\b/g, '')
     .replace(/\s*(?:>|::|›|»|→|#|\/|\\|:|\.)\s*|\s+/g, ' ')
     .trim()
     .toLowerCase();
@@ -130,7 +131,7 @@ function mergeFailures(reported: readonly Failure[] | undefined, parsed: readonl
     if (!twin) return failure;
     free.delete(twin);
     return {
-      test: failure.test ?? twin.test,
+      test: twin.test ?? failure.test,
       path: twin.line !== null && twin.path !== null ? twin.path : (failure.path ?? twin.path),
       line: twin.line ?? failure.line,
       message: twin.message.length > 0 ? twin.message : failure.message,

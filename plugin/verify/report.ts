@@ -1,14 +1,11 @@
-// Asks a run for its machine-readable report, and reads what it left.
+// Asks a run for its machine-readable report, and finds what it left. The sidecar reads it, as it reads the text.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILD_REPORTS } from './detect-builds.ts';
-import { isRecord } from './folder.ts';
-import type { Reported } from './outcome-types.ts';
+import type { ParsedLog, Reported } from './outcome-types.ts';
 import type { Command, Plan } from './plan.ts';
-import { readDartEvents, readJest, readPlaywright, readRspec } from './report-json.ts';
 import { MOCHA_REPORTER } from './report-mocha.ts';
-import { readJunit, readTrx } from './report-xml.ts';
 import { rowOf } from './select.ts';
 
 export interface Asked {
@@ -20,8 +17,6 @@ export interface Asked {
   readonly written: readonly string[];
 }
 
-/** A larger report is left to the text. */
-const LARGEST_REPORT = 64 * 1024 * 1024;
 /** Folders that hold no reports of this project, and many files. */
 const NOT_ENTERED = new Set(['node_modules', '.git', '.hg', '.venv', 'venv', 'src']);
 /** A file system keeps times in steps of up to two seconds. */
@@ -51,44 +46,30 @@ export function askForReport(plan: Plan, command: Command, into: string, full: b
   return { command: { ...command, argv, env: { ...env, ...command.env, ...env } }, files: report.files, written };
 }
 
-/** What the reports say together; undefined when none was written or none can be read. */
-export function readReports(asked: Asked, plan: Plan, root: string, beganAt: number): Reported | undefined {
+/** The reports that the run left, as absolute paths; none where none was written. */
+export function reportFiles(asked: Asked, root: string, beganAt: number): readonly string[] {
   const folder = join(root, asked.command.cwd);
-  const files = [
-    ...asked.files
-      .filter((file) => existsSync(file))
-      .flatMap((file) => (statSync(file).isDirectory() ? readdirSync(file).map((name) => join(file, name)) : [file])),
+  const inside = (file: string) =>
+    statSync(file).isDirectory() ? readdirSync(file).map((name) => join(file, name)) : [file];
+  return [
+    ...asked.files.filter((file) => existsSync(file)).flatMap(inside),
     ...asked.written
       .flatMap((pattern) => matchFiles(folder, pattern))
       .filter((file) => statSync(file).mtimeMs >= beganAt - TIME_STEP_MILLISECONDS),
-  ];
-  const read = files.map((file) => readReport(file, plan.runner)).filter((report) => report !== undefined);
-  if (read.length === 0) return undefined;
-  return read.reduce((sum, one) => ({
-    passed: sum.passed + one.passed,
-    failed: sum.failed + one.failed,
-    skipped: sum.skipped + one.skipped,
-    failures: [...sum.failures, ...one.failures],
-  }));
+  ].filter((file) => statSync(file).size > 0);
 }
 
-function readReport(file: string, runner: string): Reported | undefined {
-  try {
-    const { size } = statSync(file);
-    if (size === 0 || size > LARGEST_REPORT) return undefined;
-    const text = readFileSync(file, 'utf8');
-    if (file.endsWith('.trx')) return readTrx(text);
-    if (file.endsWith('.xml')) return readJunit(text, runner);
-    if (file.endsWith('dart.json')) return readDartEvents(text);
-    const report: unknown = JSON.parse(text);
-    if (!isRecord(report)) return undefined;
-    if (Array.isArray(report.testResults)) return readJest(report);
-    if (Array.isArray(report.examples)) return readRspec(report);
-    return Array.isArray(report.suites) ? readPlaywright(report) : undefined;
-  } catch {
-    // A run that was cut off leaves half a report: the text is read instead.
-    return undefined;
-  }
+/** What several reports say together; undefined when none was read. */
+export function together(reports: readonly (ParsedLog | undefined)[]): Reported | undefined {
+  const read = reports.filter((report) => report !== undefined);
+  if (read.length === 0) return undefined;
+  const sum = (key: 'passed' | 'failed' | 'skipped') => read.reduce((total, report) => total + (report[key] ?? 0), 0);
+  return {
+    passed: sum('passed'),
+    failed: sum('failed'),
+    skipped: sum('skipped'),
+    failures: read.flatMap(({ failures }) => failures),
+  };
 }
 
 /** Files below FOLDER that match PATTERN: `*` within a name, `**` for any folders. Sorted. */
