@@ -14,8 +14,10 @@ const files = readdirSync(PLUGIN, { recursive: true, encoding: 'utf8' }).filter(
 function imports(file: string, types = true): string[] {
   const text = readFileSync(path.join(PLUGIN, file), 'utf8');
   const all = types ? text : text.replace(/^(?:import|export) type [^;]*;$/gm, '');
-  const found = all.matchAll(/^(?:import|export)\b[^;]*?'([^']+)';$|\bimport\('([^']+)'\)/gm);
-  return [...found].map((match) => match[1] ?? match[2]!);
+  const found = all.matchAll(
+    /^(?:import|export)\b[\w\s{},*$]*?\bfrom '([^']+)';$|^import '([^']+)';$|\bimport\('([^']+)'\)/gm,
+  );
+  return [...found].map((match) => match[1] ?? match[2] ?? match[3]!);
 }
 
 /** The room of FILE: its folder, or the file itself at the top. */
