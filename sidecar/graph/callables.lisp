@@ -157,14 +157,33 @@ place to its value."
             (let ((value (expression-value world file callee env)))
               (if (value-is value :package)
                   (funcall (family-builtin-call (family-of world file)) world value +none+ #'argument)
-                  (result-of-call world value (length arguments) #'argument receiver))))))))
+                  (result-of-call world (chosen-overload world file value (node-c run node)) (length arguments) #'argument receiver))))))))
+
+(defun chosen-overload (world file value site)
+  "VALUE, a function with overloads, or the one among them that the family chooses for SITE, as a value of its own."
+  (let ((family (family-of world file)))
+    (if (and (value-is value :function) (/= site +none+) (family-overloads family))
+        (let* ((tags (locate-overloads world value))
+               (chosen (and (rest tags) (first (funcall (family-select family) world file site tags)))))
+          (if chosen
+              (make-value :signature-of :file (tag-file chosen) :ref (tag-def chosen) :env (value-env value))
+              value))
+        value)))
+
+(defun locate-overloads (world value)
+  (let* ((file (value-file value)) (view (view-of world file)) (run (view-run view)) (def (value-ref value)) (found '()))
+    (unless (= (def-parent run def) +none+)
+      (do-members (other) (view (def-parent run def) (def-name run def))
+        (when (= (def-scope run other) (def-scope run def)) (push (make-tag file other) found))))
+    (nreverse found)))
 
 (defun result-of-call (world value arity argument &optional receiver)
   (if (value-is value :class)
       (instantiate value)
-      (let* ((callables (if (value-is value :function :signature :instance :object :union :expando)
-                            (callables world value)
-                            '()))
+      (let* ((callables (cond ((value-is value :signature-of) ; one overload, chosen
+                               (list (make-value :function :file (value-file value) :ref (value-ref value) :env (value-env value))))
+                              ((value-is value :function :signature :instance :object :union :expando)
+                               (callables world value))))
              (callable (or (find-if (lambda (c) (takes-arity-p world c arity)) callables) (first callables))))
         (cond ((null callable) (call-result world value))
               (t (let ((result (call-result world (with-env callable (inferred-env world callable argument)))))

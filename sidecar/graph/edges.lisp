@@ -36,23 +36,24 @@ edge without a callee when there is no other."
         (when (and unresolved (null edges)) (add nil nil nil)))
       (nreverse edges))))
 
-(defun file-edges (world file possible unresolved)
+(defun file-edges (world file possible unresolved passed)
   (with-trail ()
-    (let ((edges '()))
-      (dotimes (site (site-count (world-run world file)))
-        (setf edges (nreconc (site-edges world file site :possible possible :unresolved unresolved) edges)))
+    (let ((edges '()) (run (world-run world file)))
+      (dotimes (site (site-count run))
+        (when (or passed (/= (site-how run site) +pass+))
+          (setf edges (nreconc (site-edges world file site :possible possible :unresolved unresolved) edges))))
       (nreverse edges))))
 
-(defun map-edges (function world &key possible unresolved (threads 2))
-  "Calls FUNCTION with every edge of the repository, files in order of path, sites in the order of the text. The files are
-resolved by THREADS threads; FUNCTION is called by this one alone."
+(defun map-edges (function world &key possible unresolved passed (threads 2))
+  "Calls FUNCTION with every edge of the repository, files in order of path, sites in the order of the text; PASSED: functions
+handed on by name too, which are no calls. The files are resolved by THREADS threads; FUNCTION is called by this one alone."
   (declare (type function function))
   (let* ((files (let ((list '())) (do-world-files (file) (world) (push file list)) (coerce (nreverse list) 'simple-vector)))
          (count (length files)) (results (make-array count :initial-element nil)) (next (list 0)))
     (flet ((work ()
              (loop for i = (sb-ext:atomic-incf (car next)) while (< i count)
                    do (setf (svref results i)
-                            (if (world-run world (svref files i)) (file-edges world (svref files i) possible unresolved) '())))))
+                            (if (world-run world (svref files i)) (file-edges world (svref files i) possible unresolved passed) '())))))
       (if (or (= threads 1) (< count 8))
           (work)
           (mapc #'sb-thread:join-thread

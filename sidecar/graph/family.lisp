@@ -6,8 +6,8 @@
   (:import-from #:opl.graph.world #:world-family)
   (:export #:define-family #:family #:family-of #:find-family #:family-name
            #:family-import-module #:family-exported #:family-outer-name #:family-outer-type #:family-extra-members #:family-extra-heritage
-           #:family-constructor #:family-select #:family-accepts #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
-           #:family-package-member
+           #:family-constructor #:family-select #:family-accepts #:family-overloads #:family-callee #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
+           #:family-package-member #:family-whole-module #:family-assigned-field
            #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
            #:family-guess #:family-default-name #:family-rebinds #:family-class-names #:family-linear
            #:family-parameter #:family-returned #:family-iterated))
@@ -20,9 +20,14 @@
   ;; (world file name) => a value or tag that NAME stands for outside of module FILE, beyond `exported' facts;
   ;; asked after those; nil when there is none
   (exported (constantly nil) :type function)
-  ;; (world file scope name) => tag, value, list of tags, or nil: what a name bound nowhere in FILE means
+  ;; (world file) => what importing FILE as a whole gives when that is not the module itself (module.exports = …)
+  (whole-module (constantly nil) :type function)
+  ;; (world tag name) => value of a field of class TAG that is known by assignments alone; asked last
+  (assigned-field (constantly nil) :type function)
+  ;; (world file name mode) => tag, value, list of tags, or nil: what a name bound nowhere in FILE means; MODE is
+  ;; :expression or :type
   (outer-name (constantly nil) :type function)
-  ;; the same for a name that stands where a type does; asked before `outer-name'
+  ;; (world file name) => the same for a name that stands where a type does; asked before `outer-name'
   (outer-type (constantly nil) :type function)
   ;; (world tag name) => tags of members of the class TAG written elsewhere (Go, Rust, partial classes)
   (extra-members (constantly nil) :type function)
@@ -32,6 +37,8 @@
   (constructor (constantly nil) :type function)
   ;; (world file site tags) => the tags among TAGS, overloads, that the call may mean; nil: by arity
   (select (constantly nil) :type function)
+  ;; (world file site) => meaning and rule of what is called, asked first; nil: as the callee's node says
+  (callee (constantly nil) :type function)
   ;; (world file site tag rule) => whether the call can mean TAG, found by RULE
   (accepts (constantly t) :type function)
   ;; (world value name) => value of member NAME of a :builtin VALUE (its arguments are type arguments)
@@ -54,6 +61,7 @@
   (iterated (constantly nil) :type function)
   ;; method names that builtin types have: never guessed. A list of strings, turned into a table of names
   (builtin-names '() :type list)
+  (overloads nil)                       ; functions of one name differ by their parameters: `select' tells what a call gives
   (call-constructs nil)                 ; T(x) makes a T
   (implicit-self nil)                   ; a bare name may be a member of the class around it
   (all-exported nil)                    ; every top-level name of a module is seen from outside

@@ -129,6 +129,24 @@ among its names."
         ((value-is meaning :function :class) (list (value-tag meaning)))
         ((value-is meaning :expando) (list (value-tag meaning)))))
 
+(defun variable-kind-p (kind)
+  (or (= kind (known "variable")) (= kind (known "constant"))))
+
+(defun through-variables (world tags rule)
+  "TAGS with a variable replaced by the function that is its value. One whose value is unknown, or from outside, is nothing
+that can be called here, but for functions wrapped by another (const f = debounce(() => …)). Second value: the rule then."
+  (let ((alias nil))
+    (values
+     (loop for tag in tags
+           append (if (and (variable-kind-p (tag-kind world tag)) (not (logtest +has-body+ (tag-flags world tag))))
+                      (let ((value (tag-value world tag)))
+                        (setf alias t)
+                        (cond ((value-is value :function :class) (list (value-tag value)))
+                              ((or (eq value *external*) (eq (world-family world (tag-file tag)) :script)) '())
+                              (t (list tag))))
+                      (list tag)))
+     (if alias :alias rule))))
+
 (defun called-tags (world file site tags)
   "TAGS as far as SITE can call them: overloads are chosen among, a class gives way to its constructor."
   (let ((family (family-of world file)))
@@ -171,12 +189,17 @@ among its names."
 
 ;;; Sites
 
+(defun callee-meaning (world file site callee)
+  "What is called at SITE: as the family says, else as the node CALLEE does. Values: meaning, rule."
+  (multiple-value-bind (meaning rule) (funcall (family-callee (family-of world file)) world file site)
+    (if (or meaning rule) (values meaning rule) (node-meaning world file callee))))
+
 (defun resolve-site (world file site)
   "What the call at SITE (an ordinal) of FILE calls. Values: tags (nil when nothing of the repository is known
 to be called), certainty (:exact :likely :possible), rule (a keyword)."
   (with-trail ()
     (let* ((run (world-run world file)) (callee (site-callee run site)) (how (site-how run site)))
-      (multiple-value-bind (meaning rule) (node-meaning world file callee)
+      (multiple-value-bind (meaning rule) (callee-meaning world file site callee)
         (let ((tags (called-tags world file site (accepted-tags world file site (meaning-tags world meaning) rule))))
           (cond (tags
                  (let ((tags (if (or (= how +construct+) (= how +super-call+) (family-call-constructs (family-of world file)))

@@ -252,7 +252,8 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                (if (or (= name +none+) (= name (known "*")))
                    package
                    (package-meaning world package name))))
-            ((or (= name +none+) (= name (known "*"))) (make-value :module :file target))
+            ((or (= name +none+) (= name (known "*")))
+             (or (funcall (family-whole-module (family-of world target)) world target) (make-value :module :file target)))
             (t (exported-meaning world target name)))))))
 
 (defun package-meaning (world package name)
@@ -302,7 +303,11 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
   "Tags of the members called NAME written in definition TAG or added to it elsewhere; those with a body first."
   (let* ((file (tag-file tag)) (view (view-of world file)) (found '()))
     (do-members (def) (view (tag-def tag) name)
-      (unless (logtest +local+ (def-flags (view-run view) def)) (push (make-tag file def) found)))
+      (unless (or (logtest +local+ (def-flags (view-run view) def))
+                  ;; a constructor that bears its class's name is no member that is asked for by it
+                  (and (= (def-kind (view-run view) def) (known "constructor"))
+                       (= name (def-name (view-run view) (tag-def tag)))))
+        (push (make-tag file def) found)))
     (dolist (extra (funcall (family-extra-members (family-of world file)) world tag name)) (pushnew extra found))
     (setf found (nreverse found))
     (if (rest found)
@@ -340,7 +345,8 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
   "The member NAME of the class TAG, inherited ones included. Values: a meaning, the env its types are read in,
 the tag of the class that has it."
   (unless (or (member tag seen) (> (length seen) 24))
-    (let ((own (locate-own-member world tag name)))
+    (let ((own (or (locate-own-member world tag name)
+                   (funcall (family-assigned-field (family-of world (tag-file tag))) world tag name))))
       (if own
           (values own env tag)
           (do-parents (parent relation) (world tag env)
@@ -632,7 +638,8 @@ the tag of the class that has it."
          ((+op-array+) (make-value :builtin :file (world-family world file) :name (known "Array") :arguments (list (type a))))
          ((+op-tuple+) (make-value :builtin :file (world-family world file) :name (known "tuple")
                                             :arguments (mapcar #'type (cells run a))))
-         ((+op-pointer+ +op-spread+ +op-await+) (type a))
+         ((+op-pointer+ +op-spread+) (type a))
+         ((+op-await+) (unwrap (type a)))
          ((+op-typeof+) (expression-value world file a env))
          ((+op-index+) (index-value world (type a) run b))
          ((+op-element+) (element-value world (type a) (eql b 1)))

@@ -34,7 +34,6 @@ name is bound around it. The node of the class."
 
 (defun define-class (r name from flags declared)
   (cond (name (define-here r (name-at r name) (known "class") name from :flags flags :bind declared))
-        (declared (define-here r (known "default") (known "class") (max 0 (1- (here r))) from :flags flags :bind nil))
         (t +none+)))
 
 (defun class-heritage (r def)
@@ -119,9 +118,10 @@ name is bound around it. The node of the class."
       (function-body r))))
 
 (defun define-member (r class name kind token from flags)
-  (if (or (= name +none+) (= class +none+))
+  (if (= name +none+)
       +none+
-      (define r name kind token :from from :parent class :bind nil :flags (if (script-ambient r) (logior flags +declaration+) flags)
+      (define r name kind token :from from :parent (if (= class +none+) (script-def r) class) :bind nil
+                                :flags (logior flags (if (script-ambient r) +declaration+ 0) (if (= class +none+) +local+ 0))
                                 :scope (script-scope r))))
 
 (defun class-method (r class name token from flags accessor async generator)
@@ -200,8 +200,8 @@ name is bound around it. The node of the class."
     (setf (script-p r) (min (script-limit r) (1+ token)))
     (unless (or global (= (kind-at r token) +string+))
       (loop while (and (at ".") (word-p r (1+ (here r)))) do (setf token (1+ (here r))) (incf (script-p r) 2)))
-    (unless global
-      (setf def (define-here r (if (= (kind-at r token) +string+) (string-name r token) (name-at r token)) (known "namespace") token from))
+    (unless (or global (= (kind-at r token) +string+))
+      (setf def (define-here r (name-at r token) (known "namespace") token from))
       (sign r def))
     (when (at "{")
       (with-scope (+block-scope+ def)

@@ -115,7 +115,7 @@
     (cond ((= kind +string+) (string-value r i))
           ((= kind +number+) (step-on r) (literal-node r (known "number")))
           ((= kind +regexp+) (step-on r) (literal-node r (known "RegExp")))
-          ((= kind +tag+) (if (at "<") (parse-markup r) (progn (step-on r) +none+)))
+          ((= kind +tag+) (if (at-tag "<") (parse-markup r) (progn (step-on r) +none+)))
           ((= kind +identifier+) (parse-word r i))
           ((at "(") (let ((close (closer r i)))
                       (step-on r)

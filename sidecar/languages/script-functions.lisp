@@ -34,6 +34,15 @@
            (and (is r i "async") (is r (1+ i) "function") (not (new-line-p r (1+ i))))
            (arrow-at-p r i))))
 
+(defun enclosed-function-at-p (r i)
+  "The token at which the function value in parentheses at token I begins: ((a) => b) as T; nil for a call of it."
+  (declare (type script r) (type index i))
+  (when (and (is r i "(") (not (arrow-at-p r i)))
+    (let ((close (closer r i)) (j (1+ i)))
+      (declare (type index close j))
+      (loop while (and (is r j "(") (not (arrow-at-p r j))) do (incf j))
+      (and (function-at-p r j) (not (is r (1+ close) "(" "." "?." "[")) j))))
+
 (defun class-at-p (r i) (and (is r i "class") (or (word-p r (1+ i)) (is r (1+ i) "{" "<"))))
 
 (defun wrapped-at-p (r i &optional (depth 0))
@@ -71,9 +80,9 @@
 
 ;;; Patterns
 
-(defun parse-pattern (r kind source &key (scope (script-scope r)) (type +none+) define (flags 0) (index 0))
+(defun parse-pattern (r kind source &key (scope (script-scope r)) (type +none+) (index 0))
   "Binds the names of the binding pattern (or name) in hand. SOURCE: the node of what is taken apart; TYPE: the declared
-type of the whole; DEFINE: the names become definitions of that kind."
+type of the whole."
   (declare (type script r) (type u32 source type scope))
   (cond ((at "{" "[")
          (let ((object (at "{")) (close (closer r (here r))) (place 0))
@@ -82,38 +91,36 @@ type of the whole; DEFINE: the names become definitions of that kind."
              (loop while (more-p r)
                    do (let ((before (here r)))
                         (if object
-                            (pattern-property r source scope define flags)
+                            (pattern-property r source scope)
                             (unless (at ",")
                               (let ((rest-p (skip-if "...")))
                                 (parse-pattern r +variable+
                                                (if (or rest-p (= source +none+))
                                                    +none+
                                                    (node r +op-index+ source (node r +op-literal+ (known "number") place)))
-                                               :scope scope :define define :flags flags)
+                                               :scope scope)
                                 (pattern-default r))))
                         (unless (skip-if ",") (when (= before (here r)) (step-over r)))
                         (incf place))))))
         ((word-p r (here r))
-         (let ((name (name-here r)) (token (here r)))
+         (let ((name (name-here r)))
            (step-on r)
-           (if define
-               (define-here r name define token token :flags flags :scope scope :type type :value source)
-               (bind r name kind :scope scope :type type :value source :index index))))
+           (bind r name kind :scope scope :type type :value source :index index)))
         ((more-p r) (step-over r))))
 
 (defun pattern-default (r)
   (declare (type script r))
   (when (skip-if "=") (expecting (nil) (parse-assignment r))))
 
-(defun pattern-property (r source scope define flags)
+(defun pattern-property (r source scope)
   (declare (type script r) (type u32 source scope))
   (let* ((rest-p (skip-if "...")) (token (here r)) (kind (kind-at r token))
          (name (cond ((= kind +identifier+) (name-at r token)) ((= kind +string+) (string-name r token)) (t +none+)))
          (value (if (or rest-p (= name +none+) (= source +none+)) (if rest-p source +none+) (member-node r source name))))
     (cond ((at "[") (within ((closer r (here r))) (step-on r) (parse-expression r))
-           (when (skip-if ":") (parse-pattern r +variable+ +none+ :scope scope :define define :flags flags)))
-          ((after ":") (incf (script-p r) 2) (parse-pattern r +variable+ value :scope scope :define define :flags flags))
-          (t (parse-pattern r +variable+ value :scope scope :define define :flags flags)))
+           (when (skip-if ":") (parse-pattern r +variable+ +none+ :scope scope)))
+          ((after ":") (incf (script-p r) 2) (parse-pattern r +variable+ value :scope scope))
+          (t (parse-pattern r +variable+ value :scope scope)))
     (pattern-default r)))
 
 ;;; Parameters
@@ -247,6 +254,8 @@ the function's scope and whether there was a body."
 (defun parse-function-value (r &key (def +none+) expected this)
   "The function expression or arrow in hand; its node. DEF: the definition it is the value of."
   (declare (type script r) (type u32 def))
+  (when (and (script-pending r) (eql (car (script-pending r)) (here r)))
+    (setf def (cdr (script-pending r)) (script-pending r) nil))
   (let* ((from (here r)) (async (and (at "async") (not (after "=>")) (progn (step-on r) t))))
     (if (at "function")
         (let* ((generator (progn (step-on r) (skip-if "*"))) (name (and (word-p r (here r)) (not (at "(")) (here r)))

@@ -87,7 +87,7 @@
       (when (and (< (here r) end) (identifier-at-p r (here r))) (setf site (element-name r end)))
       (element-attributes r end site)
       (setf (script-p r) (min (script-limit r) (1+ end)))
-      (unless (is r end "/>") (element-children r)))
+      (unless (and (= (kind-at r end) +tag+) (= (name-at r end) (known "/>"))) (element-children r)))
     (literal-node r (known "JSX.Element"))))
 
 (defun element-name (r end)
@@ -118,7 +118,7 @@
                         (skip-if "...")
                         (let ((from (here r)) (value (expecting ((attribute-expected r site name)) (parse-expression r))))
                           (note-passed r from value)))))
-                   ((and (= (kind-at r (here r)) +tag+) (at "<")) (parse-markup r))
+                   ((at-tag "<") (parse-markup r))
                    ((= (kind-at r (here r)) +string+) (step-on r)))
              (when (= before (here r)) (step-over r)))))
 
@@ -133,8 +133,8 @@
   (declare (type script r))
   (loop while (more-p r)
         do (cond ((= (kind-at r (here r)) +tag+)
-                  (cond ((at "</") (step-on r) (return))
-                        ((at "<") (parse-markup r))
+                  (cond ((at-tag "</") (step-on r) (return))
+                        ((at-tag "<") (parse-markup r))
                         (t (step-on r))))
                  ((at "{")
                   (let ((close (closer r (here r))))

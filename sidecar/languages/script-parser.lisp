@@ -19,13 +19,14 @@
 
 (defstruct (script (:include reading) (:predicate nil))
   (typed nil)                           ; type annotations may occur
-  (expected nil)                        ; what the expression in hand should be: a type node, a list (site argument), or nil
+  (expected nil)                        ; what the expression in hand should be: a type node, a pair (site . argument), a function that makes the node when it is asked for, or nil
   (function-scope +none+ :type u32)     ; innermost function around; +none+: the module
   (returns 0 :type fixnum)              ; return values noted in it; 99 when its type is declared
   (return-expected nil)                 ; type node of what it should return
   (holder +none+ :type u32)             ; the definition whose value is the object literal in hand
   (conditional nil)                     ; between `?' and `:'
   (no-in nil)                           ; in the head of a `for'
+  (pending nil)                         ; (token . definition) of a function value in parentheses
   (ambient nil))                        ; inside `declare' or a .d.ts
 
 (declaim (ftype function parse-type parse-expression parse-assignment parse-statement parse-statements parse-block parse-function
@@ -98,6 +99,10 @@
   "The number of the text of string token I."
   (intern-text r (string-content (script-tokens r) i)))
 
+(defmacro at-tag (literal)
+  "Whether the token in hand is the part LITERAL of an element's tag."
+  `(and (= (kind-at r (script-p r)) +tag+) (= (name-at r (script-p r)) (known ,literal))))
+
 ;;; Definitions
 
 (defun local-p (r) (declare (type script r)) (/= (script-function-scope r) +none+))
@@ -134,6 +139,7 @@
     (typecase expected
       (null +none+)
       (integer expected)
+      (cons (node r +op-callback+ (car expected) (cdr expected) +none+))
       (t (setf (script-expected r) (funcall (the function expected)))))))
 
 (defmacro expecting ((form) &body body)

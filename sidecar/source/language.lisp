@@ -369,7 +369,7 @@ that this language does not have."
 (define-language "XML" (:family nil :extensions ("xml" "xsd" "xsl" "xslt" "wsdl" "plist" "svg" "csproj" "fsproj" "props" "targets") :text t)
   (list (list "<!--" (block-comment "-->"))))
 (define-language "Markdown" (:family nil :extensions ("md" "markdown" "mdx" "rst" "adoc" "asciidoc" "txt" "org" "textile") :text t) nil)
-(define-language "JSON" (:family nil :extensions ("json" "jsonc" "json5" "webmanifest") :text t) *double*)
+(define-language "JSON" (:family :json :extensions ("json" "jsonc" "json5" "webmanifest") :text t) (append *slash-comments* *double*))
 (define-language "YAML" (:family nil :extensions ("yml" "yaml") :text t) (append (list (list "#" (word-comment))) *double*))
 (define-language "TOML" (:family nil :extensions ("toml" "ini" "cfg" "conf" "properties" "env" "editorconfig") :text t) (append (list (list "#" (line-comment))) *double*))
 (define-language "Docker" (:family nil :extensions ("dockerfile") :files ("Dockerfile" "Containerfile") :text t) (append (list (list "#" (line-comment))) *double*))
