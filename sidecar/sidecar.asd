@@ -42,6 +42,8 @@
    (:file "languages/python")
    (:file "languages/ruby")
    (:file "languages/ruby-definitions")
+   (:file "languages/php")
+   (:file "languages/php-declarations")
    (:file "languages/braces")
    (:file "languages/go")
    (:file "languages/java")
@@ -82,6 +84,7 @@
    (:file "search/past")
    (:file "search/rank")
    (:file "search/symbols")
+   (:file "search/commits")
    ;; change: diffs, impact, the test map
    (:file "change/diff")
    (:file "change/roots")
