@@ -35,7 +35,7 @@
   '((:local . :exact) (:same-file . :exact) (:import . :exact) (:package . :exact) (:module . :exact) (:self . :exact)
     (:implicit-self . :exact) (:super . :exact) (:static . :exact) (:typed . :exact) (:construct . :exact)
     (:object . :exact) (:alias . :likely) (:typed-union . :likely) (:inferred . :likely) (:overloads . :likely)
-    (:same-directory . :likely) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
+    (:same-directory . :likely) (:passed . :likely) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
 
 (defun site-rule-certainty (rule) (or (cdr (assoc rule *certainties*)) :likely))
 
@@ -147,12 +147,18 @@ that can be called here, but for functions wrapped by another (const f = debounc
                       (list tag)))
      (if alias :alias rule))))
 
+(defun passed-tags (world tags)
+  "Those of TAGS that are functions: what is handed on by name and may be called later."
+  (remove-if-not (lambda (tag)
+                   (or (function-kind-p (tag-kind world tag)) (logtest +has-body+ (tag-flags world tag))))
+                 tags))
+
 (defun called-tags (world file site tags)
-  "TAGS as far as SITE can call them: overloads are chosen among, a class gives way to its constructor."
+  "TAGS as far as SITE can call them: overloads are chosen among. Second value: whether the choice is not sure."
   (let ((family (family-of world file)))
     (if (and (rest tags) (every (lambda (tag) (= (tag-name world tag) (tag-name world (first tags)))) tags))
-        (or (funcall (family-select family) world file site tags)
-            (list (first tags)))
+        (multiple-value-bind (chosen unsure) (funcall (family-select family) world file site tags)
+          (values (or chosen (list (first tags))) unsure))
         tags)))
 
 (defun accepted-tags (world file site tags rule)
@@ -162,10 +168,16 @@ that can be called here, but for functions wrapped by another (const f = debounc
     (remove-if-not (lambda (tag) (funcall accepts world file site tag rule)) tags)))
 
 (defun constructed (world file site tags)
-  (let ((family (family-of world file)))
-    (mapcar (lambda (tag)
-              (or (and (class-kind-p (tag-kind world tag)) (funcall (family-constructor family) world tag file site)) tag))
-            tags)))
+  "TAGS with the constructor that SITE means for a class. Second value: whether the choice is not sure."
+  (let ((family (family-of world file)) (unsure nil))
+    (values (mapcar (lambda (tag)
+                      (or (and (class-kind-p (tag-kind world tag))
+                               (multiple-value-bind (constructor doubtful) (funcall (family-constructor family) world tag file site)
+                                 (when doubtful (setf unsure t))
+                                 constructor))
+                          tag))
+                    tags)
+            unsure)))
 
 ;;; Guesses
 
@@ -200,13 +212,15 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
   (with-trail ()
     (let* ((run (world-run world file)) (callee (site-callee run site)) (how (site-how run site)))
       (multiple-value-bind (meaning rule) (callee-meaning world file site callee)
-        (let ((tags (called-tags world file site (accepted-tags world file site (meaning-tags world meaning) rule))))
+        (multiple-value-bind (tags unsure) (called-tags world file site (accepted-tags world file site (meaning-tags world meaning) rule))
+          (multiple-value-setq (tags rule) (through-variables world tags rule))
+          (when (= how +pass+) (setf tags (passed-tags world tags) rule (and tags :passed)))
           (cond (tags
-                 (let ((tags (if (or (= how +construct+) (= how +super-call+) (family-call-constructs (family-of world file)))
-                                 (constructed world file site tags)
-                                 tags)))
-                   (setf rule (if (and (rest tags) (member rule '(:typed :self :import :same-file))) :overloads rule))
-                   (values tags (site-rule-certainty rule) rule)))
+                 (when (or (= how +construct+) (= how +super-call+) (family-call-constructs (family-of world file)))
+                   (multiple-value-bind (made doubtful) (constructed world file site tags)
+                     (setf tags made unsure (or unsure doubtful))))
+                 (setf rule (if (or unsure (and (rest tags) (member rule '(:typed :self :import :same-file)))) :overloads rule))
+                 (values tags (site-rule-certainty rule) rule))
                 ((eq rule :unknown-receiver)
                  (let ((guess (unique-member world file (site-name run site))))
                    (and guess (values (list guess) :possible :member-unique))))))))))

@@ -254,7 +254,20 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                    (package-meaning world package name))))
             ((or (= name +none+) (= name (known "*")))
              (or (funcall (family-whole-module (family-of world target)) world target) (make-value :module :file target)))
-            (t (exported-meaning world target name)))))))
+            (t (with-twin world target name (exported-meaning world target name))))))))
+
+(defun with-twin (world target name meaning)
+  "MEANING of NAME exported by TARGET, and behind it what a declaration file beside TARGET says, when that alone may know members."
+  (let ((twin (funcall (family-twin (family-of world target)) world target)))
+    (if (and twin (not (consp meaning))
+             (or (null meaning) (value-p meaning)
+                 (not (or (class-kind-p (tag-kind world meaning)) (function-kind-p (tag-kind world meaning))))))
+        (let ((declared (exported-meaning world twin name)))
+          (cond ((null declared) meaning)
+                ((null meaning) declared)
+                (t (make-value :union :name :fallback
+                                      :arguments (list (meaning-value world meaning) (meaning-value world declared))))))
+        meaning)))
 
 (defun package-meaning (world package name)
   (funcall (family-package-member (family-of world (value-file package))) world package name))
@@ -358,10 +371,13 @@ the tag of the class that has it."
   (case (and value (value-kind value))
     (:instance
      (let* ((tag (value-tag value)) (scope (class-scope-of world tag)))
-       (locate-tag-member world tag name
-                          (if (= scope +none+) '() (extend-env (value-env value) (value-file value) scope (value-arguments value)))
-                          seen)))
-    (:class (locate-tag-member world (value-tag value) name '() seen))
+       (multiple-value-bind (meaning env holder)
+           (locate-tag-member world tag name
+                              (if (= scope +none+) '() (extend-env (value-env value) (value-file value) scope (value-arguments value)))
+                              seen)
+         (values (of-class world meaning nil) env holder))))
+    (:class (multiple-value-bind (meaning env holder) (locate-tag-member world (value-tag value) name '() seen)
+              (values (of-class world meaning t) env holder)))
     (:super (do-parents (parent relation) (world (make-tag (value-file value) (value-ref value)))
               (multiple-value-bind (meaning env holder) (locate-member world parent name (cons -1 seen))
                 (when meaning (return-from locate-member (values meaning env holder))))))
@@ -374,12 +390,22 @@ the tag of the class that has it."
     (:builtin (funcall (family-builtin-member (find-family (value-file value))) world value name))
     (:union (union-member world value name seen))))
 
+(defun of-class (world meaning static-p)
+  "MEANING without the members of instances, or of the class itself when STATIC-P is nil, where both have that name."
+  (if (and (consp meaning) (integerp (first meaning)))
+      (let ((fitting (remove-if-not (lambda (tag) (eq static-p (logtest +static+ (tag-flags world tag)))) meaning)))
+        (cond ((null fitting) meaning) ((rest fitting) fitting) (t (first fitting))))
+      meaning))
+
 (defun union-member (world value name seen)
   "The member NAME of the parts of a union: one meaning when they agree, else all tags."
   (let ((meanings '()) (env nil))
     (dolist (part (value-arguments value))
       (multiple-value-bind (meaning inner) (locate-member world part name seen)
-        (when meaning (pushnew meaning meanings :test #'equal) (unless env (setf env inner)))))
+        (when meaning
+          (when (eq (value-name value) :fallback) (return-from union-member (values meaning inner)))
+          (pushnew meaning meanings :test #'equal)
+          (unless env (setf env inner)))))
     (cond ((null meanings) nil)
           ((null (rest meanings)) (values (first meanings) env))
           (t (let ((tags (remove-duplicates

@@ -322,7 +322,8 @@
       (let ((def (define r (name-at r target) (if class-p (known "class") (if owner (known "method") (known "function"))) target
                    :from from :bind nil :scope (script-scope r)
                    :parent (or owner (script-def r))
-                   :flags (cond (owner (if static +static+ 0)) ((and exported (not (local-p r))) 0) (t +local+)))))
+                   :flags (cond ((and owner (declared-member-p facts owner (name-at r target))) +local+)
+                                (owner (if static +static+ 0)) ((and exported (not (local-p r))) 0) (t +local+)))))
         (when exported (flag r def +exported+) (export-assigned r (name-at r target) +none+ def))
         (prog1 (cond
                  (class-p (parse-class r (here r) :def def))
@@ -333,6 +334,13 @@
                    (parse-function-value r :def def :expected (and (null owner) (not exported) (lambda () (node r +op-typeof+ left)))
                                            :this (assigned-receiver r object owner static))))
           (finish r def))))))
+
+(defun declared-member-p (facts owner name)
+  "Whether the class OWNER already has a member called NAME, which an assignment only gives its value."
+  (declare (type fixnum owner) (type u32 name))
+  (and (= (draft-def-kind facts owner) (known "class"))
+       (loop for def of-type fixnum from (1+ owner) below (draft-def-count facts)
+             thereis (and (= (draft-def-name facts def) name) (eql (draft-def-parent facts def) owner)))))
 
 (defun assigned-receiver (r object owner static)
   "The node of `this' in a function assigned to a member of OBJECT that no definition of this file owns."

@@ -45,7 +45,7 @@
   (declare (type script r) (type index i))
   (name-case (name-at r i)
     ("import" (if (after "(" ".") (expression-statement r) (parse-import r)))
-    ("export" (if (after "." "(" "=") (expression-statement r) (parse-export r)))
+    ("export" (if (after "." "(") (expression-statement r) (parse-export r)))
     (("if" "while" "with") (step-on r) (parse-head r) (parse-statement r) (when (skip-if "else") (parse-statement r)))
     ("for" (parse-for r))
     ("do" (step-on r) (parse-statement r) (when (skip-if "while") (parse-head r)) (skip-if ";"))

@@ -4,7 +4,7 @@
 (defpackage #:opl.graph.families.script-modules
   (:use #:cl #:opl.source.facts #:opl.graph.world)
   (:import-from #:opl.source.names #:+none+)
-  (:export #:script-module #:join-path))
+  (:export #:script-module #:join-path #:declaration-twin))
 (in-package #:opl.graph.families.script-modules)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -38,6 +38,14 @@
 (defun code-file (world path)
   "The number of the module at PATH exactly, or nil."
   (let ((file (world-file-number world path))) (and file (eq (world-family world file) :script) file)))
+
+(defun declaration-twin (world file)
+  "The .d.ts beside the JavaScript file FILE, or nil."
+  (let ((path (world-path world file)))
+    (loop for (written . sources) in *written-for*
+          do (when (ends-with path written)
+               (let ((stem (subseq path 0 (- (length path) (length written)))))
+                 (return (code-file world (concatenate 'string stem (car (last sources))))))))))
 
 (defun find-module (world path &optional (depth 0))
   "The file that importing PATH, relative to the root, without or with an extension, leads to; nil when there is none."

@@ -3,7 +3,7 @@
 
 (defpackage #:opl.graph.families.script
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
-  (:import-from #:opl.graph.families.script-modules #:script-module)
+  (:import-from #:opl.graph.families.script-modules #:script-module #:declaration-twin)
   (:import-from #:opl.source.names #:+none+ #:known #:name-case))
 (in-package #:opl.graph.families.script)
 
@@ -148,6 +148,7 @@
   :exported #'exported
   :whole-module #'whole-module
   :outer-name #'outer-name
+  :twin #'declaration-twin
   :assigned-field #'assigned-field
   :builtin-callback #'builtin-callback
   :builtin-call #'builtin-call
