@@ -86,7 +86,7 @@ after the mate."
     (loop
       (let ((i (p)))
         (declare (type index i))
-        (cond ((is r i "?" "|" "&" "(" ")") (when (and (is r i "&") (not (type-follows-p r (1+ i)))) (return))
+        (cond ((is r i "?" "|" "&" "(" ")") (when (and (is r i "&") (zerop (the index (name-length-at r (1+ i))))) (return))
                (when (and (is r i ")") (zerop count)) (return))
                (advance r))
               ((plusp (the index (name-length-at r i)))
@@ -100,12 +100,6 @@ after the mate."
     (cond ((= cells +none+) +none+)
           ((= (draft-node-b (reading-facts r) cells) +none+) (draft-node-a (reading-facts r) cells))
           (t (node r +op-union+ (reverse-cells r cells))))))
-
-(defun type-follows-p (r i)
-  "Whether `A|', `A&' or `A $x' stands at I: the `&' before belongs to the type."
-  (declare (type index i))
-  (let ((end (+ i (the index (name-length-at r i)))))
-    (and (> end i) (or (is r end "|" "&" ")") (and (identifier-at-p r end) (name-begins-p r (name-at r end) 36))))))
 
 (defun type-node (r name)
   (name-case name

@@ -272,14 +272,16 @@ or hash, the opening text ends with a hash. Rust's r#name is an identifier."
           (t (take-string lexer from end) (count-lines lexer end after)))
     after))
 
-(defun heredoc (&key marks interpolations (expression-only nil))
+(defun heredoc (&key marks interpolations (expression-only nil) always-indented)
   "<<WORD. MARKS: characters that may stand between (`-' `~'), which let the closing word be indented;
+ALWAYS-INDENTED: it may be so without a mark;
 EXPRESSION-ONLY: only where an operand is expected (in Ruby and Perl `<<' also shifts)."
   (let ((marks (text-octets marks)))
     (lambda (lexer start length)
       (declare (type index start length))
       (let* ((i (+ start length)) (indented (find (octet-at lexer i) marks)))
         (when indented (incf i))
+        (when always-indented (setf indented t))
         (multiple-value-bind (word-start word-end after literal) (heredoc-word lexer i)
           (when (and word-start
                      (or (not expression-only)
@@ -298,7 +300,7 @@ EXPRESSION-ONLY: only where an operand is expected (in Ruby and Perl `<<' also s
 
 (defun php-heredoc ()
   "<<<WORD of PHP: the closing word may be indented and be followed by more of the statement."
-  (heredoc :marks " " :interpolations '(("{$" . #\}))))
+  (heredoc :marks " " :interpolations '(("{$" . #\})) :always-indented t))
 
 ;;; Characters
 
