@@ -34,7 +34,7 @@
 (defparameter *certainties*
   '((:local . :exact) (:same-file . :exact) (:import . :exact) (:package . :exact) (:module . :exact) (:self . :exact)
     (:implicit-self . :exact) (:super . :exact) (:static . :exact) (:typed . :exact) (:construct . :exact)
-    (:object . :exact) (:alias . :likely) (:typed-union . :likely) (:inferred . :likely) (:overloads . :likely)
+    (:object . :exact) (:alias . :likely) (:typed-union . :likely) (:inferred . :possible) (:overloads . :likely)
     (:same-directory . :likely) (:passed . :likely) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
 
 (defun site-rule-certainty (rule) (or (cdr (assoc rule *certainties*)) :likely))
@@ -140,12 +140,22 @@ that can be called here, but for functions wrapped by another (const f = debounc
      (loop for tag in tags
            append (if (and (variable-kind-p (tag-kind world tag)) (not (logtest +has-body+ (tag-flags world tag))))
                       (let ((value (tag-value world tag)))
-                        (setf alias t)
+                        (unless alias (setf alias t))
+                        (when (value-is value :expando) (setf value (first (value-arguments value))))
+                        (when (computed-p world tag) (setf alias :inferred))
                         (cond ((value-is value :function :class) (list (value-tag value)))
                               ((or (eq value *external*) (eq (world-family world (tag-file tag)) :script)) '())
                               (t (list tag))))
                       (list tag)))
-     (if alias :alias rule))))
+     (case alias ((nil) rule) ((t) :alias) (t alias)))))
+
+(defun computed-p (world tag)
+  "Whether variable TAG has what a call gives as its value: a function that comes of it is only one of those it may be."
+  (let* ((file (tag-file tag)) (view (view-of world file)) (run (view-run view)) (def (tag-def tag)))
+    (do-bindings-named (binding) (view (def-scope run def) (def-name run def))
+      (when (and (= (binding-kind run binding) +defined+) (= (binding-target run binding) def))
+        (let ((value (binding-value run binding)))
+          (return (and (/= value +none+) (= (node-op run value) +op-call+))))))))
 
 (defun passed-tags (world tags)
   "Those of TAGS that are functions: what is handed on by name and may be called later."
@@ -213,6 +223,7 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
     (let* ((run (world-run world file)) (callee (site-callee run site)) (how (site-how run site)))
       (multiple-value-bind (meaning rule) (callee-meaning world file site callee)
         (multiple-value-bind (tags unsure) (called-tags world file site (accepted-tags world file site (meaning-tags world meaning) rule))
+          (when (and (value-is meaning :function) (not (eq rule :local)) (eq (world-family world file) :script)) (setf rule :inferred))
           (multiple-value-setq (tags rule) (through-variables world tags rule))
           (when (= how +pass+) (setf tags (passed-tags world tags) rule (and tags :passed)))
           (cond (tags

@@ -90,8 +90,6 @@
          (tag-value world (or (find-if (lambda (tag) (logtest +has-body+ (tag-flags world tag))) meaning) (first meaning)) env))
         (t (tag-value world meaning env))))
 
-(defun value-p (thing) (typep thing 'value))
-
 (defun class-scope-of (world tag)
   (def-body (world-run world (tag-file tag)) (tag-def tag)))
 
@@ -121,6 +119,10 @@
               ((or (= kind (known "alias")) (= kind (known "typedef"))) (type-value world file (def-type run def) env))
               (t (variable-value world file view def env)))))))
 
+(defun declared-type-p (run def binding)
+  (or (and (/= (def-type run def) +none+) (/= (node-op run (def-type run def)) +op-typeof+))
+      (and binding (/= (binding-type run binding) +none+))))
+
 (defun variable-value (world file view def env)
   (let* ((run (view-run view)) (binding (and (/= (def-scope run def) +none+) (def-binding view def)))
          (value (or (and (/= (def-type run def) +none+) (type-value world file (def-type run def) env))
@@ -130,7 +132,7 @@
                          (type-value world file (binding-type run binding) env))
                     (and binding (/= (binding-value run binding) +none+)
                          (expression-value world file (binding-value run binding) env)))))
-    (if (and (not (value-is value :class :function :external)) (expando-p view def))
+    (if (and (not (value-is value :class :external)) (expando-p view def) (not (declared-type-p run def binding)))
         (make-value :expando :file file :ref def :arguments (list value))
         value)))
 
@@ -154,9 +156,13 @@ of that name, which may fail."
                              (not (type-or-class-p (view-run view) chosen))
                              (type-or-class-p (view-run view) binding)))
                 (setf chosen binding))))
-          (unless (or chosen (and (eq mode :expression) (= (binding-kind run binding) +type-parameter+)))
+          (unless (or (and chosen (not (blank-binding-p run chosen))) (and (eq mode :expression) (= (binding-kind run binding) +type-parameter+)))
             (setf chosen binding))))
     (values chosen (nreverse defs))))
+
+(defun blank-binding-p (run binding)
+  "Whether BINDING is a variable of which nothing is known: a later binding of the name says more."
+  (and (= (binding-kind run binding) +variable+) (= (binding-type run binding) +none+) (= (binding-value run binding) +none+)))
 
 (defun type-or-class-p (run binding)
   (or (/= (binding-kind run binding) +defined+)
@@ -194,7 +200,26 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                      binding)))
           ((= (binding-kind run binding) +imported+)
            (values (import-meaning world file (binding-target run binding)) :import binding))
-          (t (values (binding-meaning world file binding mode env) :variable binding)))))
+          (t (values (or (and (zerop (binding-scope run binding)) (alias-meaning world file run binding))
+                         (binding-meaning world file binding mode env))
+                     :variable binding)))))
+
+(defun alias-meaning (world file run binding)
+  "What a variable of the module that is another name of a definition means, or nil: exports.a = b; export const { a } = b."
+  (let ((value (binding-value run binding)))
+    (when (and (/= value +none+) (= (binding-type run binding) +none+) (= (binding-kind run binding) +variable+))
+      (let ((op (node-op run value)))
+        (loop while (= op +op-cast+)
+              do (setf value (node-b run value)) (if (= value +none+) (return-from alias-meaning nil) (setf op (node-op run value))))
+        (with-trail ()
+          (values
+           (guarded (logior (ash file 36) (ash value 2) 3 (ash 1 61))
+             (cond ((= op +op-name+)
+                    (unless (= (node-a run value) (binding-name run binding))
+                      (values (locate-name world file (node-b run value) (node-a run value) :expression))))
+                   ((= op +op-member+)
+                    (values (locate-member world (expression-value world file (node-a run value)) (node-b run value))))
+                   ((= op +op-def+) (make-tag file (node-a run value)))))))))))
 
 (defun outer-meaning (world file family name mode)
   (let ((meaning (or (and (eq mode :type) (funcall (family-outer-type family) world file name))
@@ -615,7 +640,10 @@ the tag of the class that has it."
                       (return (make-value :instance :file file :ref def)))
                      ((and (= (scope-kind run scope) +function-scope+) (/= def +none+)
                            (/= (def-parent run def) +none+) (not (logtest +local+ (def-flags run def))))
-                      (return (owner-value world file run (def-parent run def) (logtest +static+ (def-flags run def)))))))
+                      (return (owner-value world file run (def-parent run def) (logtest +static+ (def-flags run def)))))
+                     ((and (= (scope-kind run scope) +function-scope+) (/= def +none+) (expando-p view def)
+                           (= (def-kind run def) (known "function")))
+                      (return (make-value :instance :file file :ref def)))))
              (setf scope (scope-parent run scope)))))
 
 (defun owner-value (world file run owner static-p)

@@ -15,7 +15,7 @@
 (defpackage #:opl.graph.values
   (:use #:cl)
   (:import-from #:opl.graph.world #:make-tag)
-  (:export #:value #:make-value #:value-kind #:value-file #:value-ref #:value-arguments #:value-env #:value-name
+  (:export #:value #:value-p #:make-value #:value-kind #:value-file #:value-ref #:value-arguments #:value-env #:value-name
            #:value-tag #:value-is #:*external* #:value= #:unite
            #:frame #:extend-env #:env-argument))
 (in-package #:opl.graph.values)
@@ -33,7 +33,7 @@
 (declaim (inline value-is))
 (defun value-is (value &rest kinds)
   (declare (dynamic-extent kinds))
-  (and value (member (value-kind value) kinds) t))
+  (and (value-p value) (member (value-kind value) kinds) t))
 
 (defun value-tag (value)
   "The tag of the definition that VALUE is or is an instance of, or nil."

@@ -197,6 +197,13 @@
     (let ((index (within (close) (with-slots-bound ((conditional nil) (no-in nil)) (expecting (nil) (parse-expression r))))))
       (if (= node +none+) +none+ (node r +op-index+ node index)))))
 
+(defun hidden-name-p (r name)
+  "Whether NAME is one that this parser made up; those have a space in them."
+  (let* ((names (script-names r)) (length (opl.source.names:name-length names name)))
+    (declare (type fixnum length))
+    (loop for i of-type fixnum from 0 below (min length 8)
+          thereis (eql 32 (opl.source.names:name-octet names name i)))))
+
 (defun callee-name (r node)
   "The name of what node is, as a call would write it; +none+ for what has none."
   (declare (type script r) (type u32 node))
@@ -204,7 +211,7 @@
       +none+
       (let ((facts (script-facts r)))
         (case (draft-node-op facts node)
-          (#.+op-name+ (draft-node-a facts node))
+          (#.+op-name+ (let ((name (draft-node-a facts node))) (if (hidden-name-p r name) +none+ name)))
           (#.+op-member+ (draft-node-b facts node))
           (#.+op-super+ (known "super"))
           (#.+op-apply+ (callee-name r (draft-node-a facts node)))

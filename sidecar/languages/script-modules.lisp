@@ -19,7 +19,6 @@
 (defun require-call (r i)
   "require('x')"
   (declare (type script r) (type index i))
-  (site r (known "require") (line-at r i) +call+ +none+ :arity 1)
   (let ((close (closer r (1+ i))))
     (setf (script-p r) (min (script-limit r) (1+ close)))
     (module-reference r (+ 2 i) 0)))
@@ -222,6 +221,8 @@
            (let ((value (parse-assignment r)))
              (unless (exports-node-p r value) (export-whole r value))
              value))
+          ((and (= op +op-index+) (function-at-p r (here r)))
+           (parse-function-value r :this (indexed-receiver r (draft-node-a facts left))))
           (t (let ((value (expecting ((if (= left +none+) nil (lambda () (node r +op-typeof+ left)))) (parse-assignment r))))
                (when (= op +op-member+)
                  (if (and (/= value +none+) (= (draft-node-op facts value) +op-def+) (word-p r target))
@@ -324,6 +325,7 @@
                    :parent (or owner (script-def r))
                    :flags (cond ((and owner (declared-member-p facts owner (name-at r target))) +local+)
                                 (owner (if static +static+ 0)) ((and exported (not (local-p r))) 0) (t +local+)))))
+        (when (= op +op-name+) (bind-again r (name-at r target) def))
         (when exported (flag r def +exported+) (export-assigned r (name-at r target) +none+ def))
         (prog1 (cond
                  (class-p (parse-class r (here r) :def def))
@@ -334,6 +336,25 @@
                    (parse-function-value r :def def :expected (and (null owner) (not exported) (lambda () (node r +op-typeof+ left)))
                                            :this (assigned-receiver r object owner static))))
           (finish r def))))))
+
+(defun bind-again (r name def)
+  "The variable NAME, declared without a value, is given the function DEF: a binding of its scope."
+  (declare (type u32 name def))
+  (let ((facts (script-facts r)))
+    (loop for binding of-type fixnum from (1- (draft-binding-count facts)) downto (max 0 (- (draft-binding-count facts) 500))
+          do (when (and (= (draft-binding-name facts binding) name) (= (draft-binding-kind facts binding) +variable+))
+               (when (and (= (draft-binding-value facts binding) +none+) (= (draft-binding-type facts binding) +none+))
+                 (bind r name +defined+ :scope (draft-binding-scope facts binding) :target def))
+               (return)))))
+
+(defun indexed-receiver (r object)
+  "The node of `this' in a function assigned to OBJECT[…]."
+  (declare (type u32 object))
+  (let ((facts (script-facts r)))
+    (cond ((= object +none+) nil)
+          ((and (= (draft-node-op facts object) +op-member+) (= (draft-node-b facts object) (known "prototype")))
+           (node r +op-new+ (draft-node-a facts object)))
+          (t object))))
 
 (defun declared-member-p (facts owner name)
   "Whether the class OWNER already has a member called NAME, which an assignment only gives its value."

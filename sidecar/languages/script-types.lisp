@@ -42,6 +42,14 @@
                (setf i (1+ colon))))
             (t (return i))))))
 
+(defun parameters-at-p (r i)
+  "Whether the parentheses at token I hold parameters, not a type: ((a: A) => B) => {} returns a function."
+  (declare (type script r) (type index i))
+  (let ((first (1+ i)))
+    (or (is r first ")" "...")
+        (and (word-p r first) (is r (1+ first) ":" "," "?" ")" "="))
+        (and (is r first "{" "[") (is r (1+ (closer r first)) ":" "," ")")))))
+
 (defun skip-type-operand (r i)
   (declare (type script r) (type index i))
   (loop while (or (and (is r i "keyof" "readonly" "unique" "infer" "typeof" "asserts" "abstract") (or (word-p r (1+ i)) (is r (1+ i) "(" "[" "{")))
@@ -53,7 +61,7 @@
     (cond ((is r i "<") (let ((end (skip-type-arguments r i)))
                           (return-from skip-type-operand (and end (is r end "(") (skip-type-operand r end)))))
           ((is r i "(" "[" "{" )
-           (let ((mate (closer r i)) (function-p (is r i "(")))
+           (let ((mate (closer r i)) (function-p (and (is r i "(") (parameters-at-p r i))))
              (when (>= mate (script-limit r)) (return-from skip-type-operand nil))
              (setf i (1+ mate))
              (when (and function-p (is r i "=>")) (return-from skip-type-operand (skip-type r (1+ i))))))
@@ -117,7 +125,8 @@
 (defun function-type-p (r i)
   (declare (type script r) (type index i))
   (or (is r i "<")
-      (and (is r i "(") (let ((close (closer r i))) (and (< close (script-limit r)) (is r (1+ close) "=>"))))))
+      (and (is r i "(") (parameters-at-p r i)
+           (let ((close (closer r i))) (and (< close (script-limit r)) (is r (1+ close) "=>"))))))
 
 (defun type-primary (r i)
   (declare (type script r) (type index i))
