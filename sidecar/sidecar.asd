@@ -66,7 +66,10 @@
    (:file "graph/callables")
    (:file "graph/resolve")
    (:file "graph/edges")
+   (:file "graph/families/paths")
    (:file "graph/families/python")
+   (:file "graph/families/php")
+   (:file "graph/families/ruby")
    (:file "graph/families/go")
    (:file "graph/families/java")
    ;; search: tokens, fields, ranking

@@ -8,7 +8,7 @@
   (:export #:with-trail #:expression-value #:type-value #:tag-value #:binding-meaning #:locate-name #:locate-member
            #:import-meaning #:import-file #:exported-meaning #:class-kind-p #:type-kind-p #:function-kind-p
            #:heritage-tags #:call-result #:instantiate #:do-parents #:unwrap #:element-value #:meaning-value
-           #:parameter-binding #:function-return #:class-scope-of #:locate-own-member #:preferred))
+           #:parameter-binding #:function-return #:class-scope-of #:variable-alias #:locate-own-member #:preferred))
 (in-package #:opl.graph.types)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -200,17 +200,19 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                      binding)))
           ((= (binding-kind run binding) +imported+)
            (values (import-meaning world file (binding-target run binding)) :import binding))
-          (t (values (or (and (zerop (binding-scope run binding)) (alias-meaning world file run binding))
+          (t (values (or (and (zerop (binding-scope run binding)) (= (binding-kind run binding) +variable+)
+                              (= (binding-type run binding) +none+)
+                              (variable-alias world file run binding))
                          (binding-meaning world file binding mode env))
                      :variable binding)))))
 
-(defun alias-meaning (world file run binding)
+(defun variable-alias (world file run binding)
   "What a variable of the module that is another name of a definition means, or nil: exports.a = b; export const { a } = b."
   (let ((value (binding-value run binding)))
-    (when (and (/= value +none+) (= (binding-type run binding) +none+) (= (binding-kind run binding) +variable+))
+    (when (/= value +none+)
       (let ((op (node-op run value)))
         (loop while (= op +op-cast+)
-              do (setf value (node-b run value)) (if (= value +none+) (return-from alias-meaning nil) (setf op (node-op run value))))
+              do (setf value (node-b run value)) (if (= value +none+) (return-from variable-alias nil) (setf op (node-op run value))))
         (with-trail ()
           (values
            (guarded (logior (ash file 36) (ash value 2) 3 (ash 1 61))
@@ -222,9 +224,11 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                    ((= op +op-def+) (make-tag file (node-a run value)))))))))))
 
 (defun outer-meaning (world file family name mode)
-  (let ((meaning (or (and (eq mode :type) (funcall (family-outer-type family) world file name))
-                     (funcall (family-outer-name family) world file name mode))))
-    (values meaning (and meaning :package))))
+  (let ((type (and (eq mode :type) (funcall (family-outer-type family) world file name))))
+    (if type
+        (values type :package)
+        (multiple-value-bind (meaning rule) (funcall (family-outer-name family) world file name mode)
+          (values meaning (and meaning (or rule :package)))))))
 
 (defun binding-meaning (world file binding mode env)
   "The value of a parameter, variable or type parameter."
@@ -602,6 +606,7 @@ the tag of the class that has it."
                     (expression-value world file node env))))
     (case (and value (value-kind value))
       (:function (make-value :instance :file (value-file value) :ref (value-ref value)))
+      (:builtin (type-value world file node env))
       (:expando (new-from-variable value))
       ((:class :union) (instantiate value))
       ((:instance :object) (construct-signature world value))

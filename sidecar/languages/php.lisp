@@ -105,7 +105,8 @@ after the mate."
   (name-case name
     (("null" "void" "never" "mixed") +none+)
     (("int" "float" "string" "bool" "array" "callable" "iterable" "object" "false" "true") (literal-node r name))
-    (("self" "static") (if (= (php-class r) +none+) +none+ (node r +op-self+ (php-class-body r))))
+    ("self" (if (= (php-class r) +none+) +none+ (node r +op-self+ (php-class-body r))))
+    ("static" (literal-node r (known "this"))) ; whatever it is called on
     ("parent" (node r +op-super+ (reading-scope r)))
     (t (name-node r name))))
 

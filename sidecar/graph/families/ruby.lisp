@@ -1,0 +1,115 @@
+;;;; Ruby for the graph: constants are global and found wherever they are defined, as autoloading finds them;
+;;;; a class or module may be opened again in any file, and its members are those of all its parts.
+
+(defpackage #:opl.graph.families.ruby
+  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
+  (:import-from #:opl.graph.families.paths #:path-from)
+  (:import-from #:opl.source.names #:+none+ #:known))
+(in-package #:opl.graph.families.ruby)
+(declaim (optimize (speed 1) (safety 1)))
+
+(defun holder-p (kind) (or (= kind (known "class")) (= kind (known "module"))))
+
+(defun written-within (world run def)
+  "What stands before the name of DEF in `class A::B::C', or nil."
+  (do-marks (value more) (run (known "within"))
+    (when (= more def) (return (name-text world value)))))
+
+(defun qualified-name (world tag)
+  "The path of TAG, A::B::C."
+  (remembered (world :ruby-path tag)
+    (let* ((run (world-run world (tag-file tag))) (text (name-text world (tag-name world tag)))
+           (within (written-within world run (tag-def tag))) (parent (tag-parent world tag)))
+      (when within (setf text (concatenate 'string within "::" text)))
+      (if parent (concatenate 'string (qualified-name world parent) "::" text) text))))
+
+(defun parts (world tag)
+  "Tags of the other places where the class or module TAG is opened."
+  (remembered (world :ruby-parts tag)
+    (let ((path (qualified-name world tag)) (found '()))
+      (do-named (other) (world (tag-name world tag))
+        (when (and (/= other tag) (eq (world-family world (tag-file other)) :ruby) (holder-p (tag-kind world other))
+                   (string= path (qualified-name world other)))
+          (push other found)))
+      (nreverse found))))
+
+(defun members-elsewhere (world tag name)
+  (when (holder-p (tag-kind world tag))
+    (let ((found '()))
+      (dolist (part (parts world tag) (nreverse found))
+        (do-members (def) ((view-of world (tag-file part)) (tag-def part) name)
+          (unless (logtest +local+ (tag-flags world (make-tag (tag-file part) def)))
+            (push (make-tag (tag-file part) def) found)))))))
+
+(defvar *asking* '() "Classes whose parents are being collected from their other parts.")
+
+(defun parents-elsewhere (world tag)
+  (when (and (holder-p (tag-kind world tag)) (not (member tag *asking*)))
+    (let ((*asking* (append (parts world tag) (list tag) *asking*)) (found '()))
+      (dolist (part (parts world tag) (nreverse found))
+        (loop for (parent) in (heritage-tags world part)
+              do (unless (= parent tag) (pushnew parent found)))))))
+
+(defun outermost (world tag)
+  (let ((path (qualified-name world tag))) (subseq path 0 (search "::" path))))
+
+(defun file-outermost (world file)
+  "The names of the outermost modules that FILE opens."
+  (remembered (world :ruby-outermost file)
+    (let ((run (world-run world file)) (found '()))
+      (dotimes (def (def-count run) found)
+        (when (and (= (def-parent run def) +none+) (holder-p (def-kind run def)))
+          (pushnew (outermost world (make-tag file def)) found :test #'string=))))))
+
+(defun outer-name-of (world file name mode)
+  "The constant NAME, wherever it is defined."
+  (declare (ignore mode))
+  (when (capital-p (name-text world name))
+    (remembered (world :ruby-constant file name)
+      (let ((found '()))
+        (do-named (tag) (world name)
+          (when (and (eq (world-family world (tag-file tag)) :ruby)
+                     (or (holder-p (tag-kind world tag)) (= (tag-kind world tag) (known "constant"))))
+            (push tag found)))
+        (setf found (nreverse found))
+        (or (one-of-a-kind world found)
+            (let ((outermost (file-outermost world file)))
+              (one-of-a-kind world (remove-if-not (lambda (tag) (member (outermost world tag) outermost :test #'string=)) found))))))))
+
+(defun capital-p (text) (and (plusp (length text)) (upper-case-p (char text 0))))
+
+(defun one-of-a-kind (world tags)
+  "The first of TAGS when they are all parts of the same thing; nil otherwise."
+  (and tags
+       (let ((path (qualified-name world (first tags))))
+         (every (lambda (tag) (string= path (qualified-name world tag))) (rest tags)))
+       (first tags)))
+
+(defun import-module-of (world file import)
+  (let* ((run (world-run world file)) (text (name-text world (import-module run import)))
+         (name (if (and (> (length text) 3) (string= ".rb" text :start2 (- (length text) 3))) text (concatenate 'string text ".rb"))))
+    (if (logtest +relative+ (import-flags run import))
+        (or (world-file-number world (path-from (directory-of (world-path world file)) name)) :external)
+        (or (loop for folder in '("lib/" "" "app/" "test/" "spec/")
+                  thereis (world-file-number world (concatenate 'string folder name)))
+            :external))))
+
+(defun constructor-of (world tag file site)
+  (declare (ignore file site))
+  (let ((meaning (locate-own-member world tag (known "initialize"))))
+    (if (consp meaning) (first meaning) meaning)))
+
+(define-family :ruby
+  :import-module #'import-module-of
+  :outer-name #'outer-name-of
+  :extra-members #'members-elsewhere
+  :extra-heritage #'parents-elsewhere
+  :constructor #'constructor-of
+  :implicit-self t :rebinds t :linear t
+  :builtin-names '("each" "map" "select" "reject" "find" "first" "last" "push" "pop" "shift" "unshift" "insert" "delete" "size" "length"
+                   "count" "empty?" "any?" "all?" "none?" "include?" "key?" "keys" "values" "merge" "merge!" "fetch" "dig" "to_s" "to_i"
+                   "to_a" "to_h" "to_sym" "to_proc" "inspect" "dup" "clone" "freeze" "nil?" "is_a?" "kind_of?" "respond_to?" "send"
+                   "public_send" "instance_variable_get" "instance_variable_set" "method" "methods" "call" "new" "name" "class" "split"
+                   "join" "gsub" "sub" "strip" "start_with?" "end_with?" "match" "match?" "scan" "format" "read" "write" "close" "open"
+                   "puts" "print" "run" "start" "stop" "get" "set" "add" "update" "index" "sort" "sort_by" "group_by" "reduce" "inject"
+                   "flatten" "compact" "uniq" "reverse" "zip" "each_with_index" "times" "tap" "then" "hash" "eql?" "==" "<=>" "[]" "[]="))
