@@ -29,7 +29,7 @@
   (pending nil)                         ; (token . definition) of a function value in parentheses
   (ambient nil))                        ; inside `declare' or a .d.ts
 
-(declaim (ftype function end-test import-call require-call test-suite parse-type parse-expression parse-assignment parse-statement parse-statements parse-block parse-function
+(declaim (ftype function parse-declaration parse-function-declaration end-test import-call require-call test-suite parse-type parse-expression parse-assignment parse-statement parse-statements parse-block parse-function
                 parse-class parse-object parse-markup parse-template parse-type-parameters parse-pattern parse-type-arguments parse-decorators
                 object-type parse-unary parse-parameters parse-arguments member-name note-assignment parse-arrow skip-type
                 module-reference parse-body own-function-scope define-function-value value-node))
