@@ -139,23 +139,56 @@ that can be called here, but for functions wrapped by another (const f = debounc
     (values
      (loop for tag in tags
            append (if (and (variable-kind-p (tag-kind world tag)) (not (logtest +has-body+ (tag-flags world tag))))
-                      (let ((value (tag-value world tag)))
-                        (unless alias (setf alias t))
-                        (when (value-is value :expando) (setf value (first (value-arguments value))))
-                        (when (computed-p world tag) (setf alias :inferred))
-                        (cond ((value-is value :function :class) (list (value-tag value)))
-                              ((or (eq value *external*) (eq (world-family world (tag-file tag)) :script)) '())
-                              (t (list tag))))
+                      (let ((called (variable-calls world tag)))
+                        (setf alias (if (computed-p world tag) :inferred (or alias :alias)))
+                        called)
                       (list tag)))
-     (case alias ((nil) rule) ((t) :alias) (t alias)))))
+     (or alias rule))))
 
-(defun computed-p (world tag)
-  "Whether variable TAG has what a call gives as its value: a function that comes of it is only one of those it may be."
-  (let* ((file (tag-file tag)) (view (view-of world file)) (run (view-run view)) (def (tag-def tag)))
+(defun defining-binding (view def)
+  "The binding that definition DEF made, or nil."
+  (let ((run (view-run view)))
     (do-bindings-named (binding) (view (def-scope run def) (def-name run def))
       (when (and (= (binding-kind run binding) +defined+) (= (binding-target run binding) def))
-        (let ((value (binding-value run binding)))
-          (return (and (/= value +none+) (= (node-op run value) +op-call+))))))))
+        (return binding)))))
+
+(defun variable-calls (world tag)
+  "Tags of what calling the variable TAG calls: the function it is another name of, or that is its value."
+  (let* ((file (tag-file tag)) (view (view-of world file)) (run (view-run view))
+         (binding (defining-binding view (tag-def tag)))
+         (alias (and binding (variable-alias world file run binding))))
+    (if (and (integerp alias) (/= alias tag) (function-kind-p (tag-kind world alias)))
+        (list alias)
+        (let ((value (tag-value world tag)))
+          (when (value-is value :expando) (setf value (first (value-arguments value))))
+          (cond ((value-is value :function :class) (list (value-tag value)))
+                ((or (eq value *external*) (eq (world-family world (tag-file tag)) :script)) '())
+                (t (list tag)))))))
+
+(defun computed-p (world tag)
+  "Whether variable TAG has what a call gives as its value, or a module that only hands on another one (CommonJS, where type
+checkers lose the thread too): a function that comes of it is only one of those it may be."
+  (let* ((file (tag-file tag)) (view (view-of world file)) (run (view-run view)) (binding (defining-binding view (tag-def tag)))
+         (value (if binding (binding-value run binding) +none+)))
+    (and (/= value +none+)
+         (or (= (node-op run value) +op-call+)
+             (and (= (node-op run value) +op-name+)
+                  (let ((target (imported-module world file view (node-a run value))))
+                    (and target (hands-on-p world target))))))))
+
+(defun imported-module (world file view name)
+  "The file that NAME, bound at the top of FILE, is imported from as a whole, or nil."
+  (let* ((run (view-run view)) (binding (find-binding view 0 name)))
+    (and binding (= (binding-kind run binding) +imported+)
+         (let ((target (import-file world file (binding-target run binding)))) (and (integerp target) target)))))
+
+(defun hands-on-p (world file)
+  "Whether FILE says module.exports = require(…)."
+  (let* ((view (view-of world file)) (run (view-run view)) (binding (find-binding view 0 (known "module.exports"))))
+    (and binding (= (binding-kind run binding) +variable+) (/= (binding-value run binding) +none+)
+         (= (node-op run (binding-value run binding)) +op-name+)
+         (imported-module world file view (node-a run (binding-value run binding)))
+         t)))
 
 (defun passed-tags (world tags)
   "Those of TAGS that are functions: what is handed on by name and may be called later."

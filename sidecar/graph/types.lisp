@@ -18,8 +18,8 @@
 
 ;;; The trail: what is being evaluated, to cut cycles and depth
 
-(defconstant +deepest+ 60
-  "Evaluations within one another; the deepest chain seen in real code, a fluent builder in a test, took 41.")
+(defconstant +deepest+ 250
+  "Evaluations within one another. Fluent chains of 100 calls occur in tests; a thread's control stack of 2 MB holds about 700.")
 
 (defstruct trail
   (keys (make-array +deepest+ :initial-element 0) :type simple-vector)

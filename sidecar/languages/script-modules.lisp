@@ -57,7 +57,8 @@
     (declare (type index j))
     (loop while (< j (script-limit r))
           do (cond ((= (kind-at r j) +string+) (return (and (or (is r (1- j) "from" "import")) j)))
-                   ((is r j "{") (setf j (1+ (closer r j))))
+                   ((is r j "{") (setf j (1+ (closer r j))) (unless (is r j "from" ",") (return nil)))
+                   ((is r j "import" "export" "const" "let" "var" "function" "class") (return nil))
                    ((or (identifier-at-p r j) (is r j "," "*")) (incf j))
                    (t (return nil))))))
 

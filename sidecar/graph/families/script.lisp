@@ -51,8 +51,13 @@
       table)))
 
 (defun outer-name (world file name mode)
-  (if (= name (known "exports"))
-      (or (whole-module world file) (make-value :module :file file))
+  (if (or (= name (known "exports"))
+          (and (eq mode :expression) (or (= name (known "Promise")) (= name (known "Object")) (= name (known "Array")))
+               (null (gethash name (globals world)))))
+      (cond ((/= name (known "exports")) ; the constructor itself, for its static methods
+             (make-value :builtin :file :script :name (known "constructor") :arguments (list name)))
+            ((whole-module world file))
+            (t (make-value :module :file file)))
       (let ((tags (gethash name (globals world))))
         (cond ((null tags) nil)
               ((every (lambda (tag) (= (tag-file tag) (tag-file (first tags)))) tags)
@@ -96,9 +101,31 @@
 (defun array-of (value)
   (make-value :builtin :file :script :name (known "Array") :arguments (list value)))
 
+(defun promise-of (value) (make-value :builtin :file :script :name (known "Promise") :arguments (list value)))
+
+(defun static-call (world name argument)
+  "Promise.all(x), Object.values(x), Array.from(x) …"
+  (declare (type function argument))
+  (flet ((elements (value) (if (value-is value :builtin) (value-arguments value) (list nil))))
+    (name-case name
+      (("all" "allSettled")
+       (let ((list (funcall argument 0)))
+         (promise-of (if (value-is list :builtin)
+                         (make-value :builtin :file :script :name (value-name list) :arguments (mapcar #'unwrap (elements list)))
+                         nil))))
+      (("race" "any") (promise-of (unwrap (element-value world (funcall argument 0) nil))))
+      (("resolve") (promise-of (unwrap (funcall argument 0))))
+      (("values" "from") (array-of (element-value world (funcall argument 0) nil)))
+      (("entries") (array-of (make-value :builtin :file :script :name (known "tuple")
+                                                  :arguments (list nil (element-value world (funcall argument 0) nil)))))
+      (("assign") (unite (list (funcall argument 0) (funcall argument 1))))
+      (("create" "freeze" "seal" "setPrototypeOf") (instantiate (funcall argument 0)))
+      (t nil))))
+
 (defun builtin-call (world value name argument)
   (declare (type function argument))
-  (cond ((builtin-named value (known "Promise") (known "PromiseLike"))
+  (cond ((builtin-named value (known "constructor")) (static-call world name argument))
+        ((builtin-named value (known "Promise") (known "PromiseLike"))
          (name-case name
            ("then" (let ((result (unwrap (call-result world (funcall argument 0)))))
                      (make-value :builtin :file :script :name (known "Promise") :arguments (list result))))
