@@ -46,7 +46,8 @@
   "VALUE, a function, with its overloads: those declared before a body, or VALUE alone."
   (let* ((file (value-file value)) (def (value-ref value)) (view (view-of world file)) (run (view-run view)) (found '()))
     (flet ((add (other)
-             (when (and (= (def-scope run other) (def-scope run def)) (= (def-parent run other) (def-parent run def)))
+             (when (and (= (def-scope run other) (def-scope run def)) (= (def-parent run other) (def-parent run def))
+                        (or (= other def) (function-kind-p (def-kind run other))))
                (push (make-value :function :file file :ref other :env (value-env value)) found))))
       (do-members (other) (view (def-parent run def) (def-name run def)) (add other)))
     (if (rest found)
@@ -174,7 +175,8 @@ place to its value."
   (let* ((file (value-file value)) (view (view-of world file)) (run (view-run view)) (def (value-ref value)) (found '()))
     (unless (= (def-parent run def) +none+)
       (do-members (other) (view (def-parent run def) (def-name run def))
-        (when (= (def-scope run other) (def-scope run def)) (push (make-tag file other) found))))
+        (when (and (= (def-scope run other) (def-scope run def)) (function-kind-p (def-kind run other)))
+          (push (make-tag file other) found))))
     (nreverse found)))
 
 (defun result-of-call (world value arity argument &optional receiver)

@@ -8,7 +8,7 @@
   (:export #:with-trail #:expression-value #:type-value #:tag-value #:binding-meaning #:locate-name #:locate-member
            #:import-meaning #:import-file #:exported-meaning #:class-kind-p #:type-kind-p #:function-kind-p
            #:heritage-tags #:call-result #:instantiate #:do-parents #:unwrap #:element-value #:meaning-value
-           #:parameter-binding #:function-return #:class-scope-of #:variable-alias #:locate-own-member #:preferred))
+           #:parameter-binding #:function-return #:class-scope-of #:variable-alias #:locate-own-member #:locate-tag-member #:preferred))
 (in-package #:opl.graph.types)
 
 (declaim (optimize (speed 1) (safety 1)))

@@ -7,6 +7,7 @@
   (:import-from #:opl.source.names #:+none+ #:known #:u32-vector #:names)
   (:export #:walk #:make-walk #:start-walk #:w-tokens #:w-facts #:w-names #:w-path #:w-scope #:w-def #:w-class #:w-dialect
            #:w-open #:w-case #:w-member #:w-site #:w-argument #:with-argument #:call-arguments #:callback-node
+           #:with-expected #:w-expected
            #:dialect #:make-dialect #:dialect-primary #:dialect-postfix #:dialect-statement
            #:word-set #:in-word-set-p
            #:kind #:name #:mate #:line #:token-at #:identifier-p #:closer #:same-line-p #:new-line-p
@@ -63,6 +64,7 @@ words of operators that select a member."
   (open nil)                                 ; true: the block in hand has no scope yet, for nothing is bound in it
   (site +none+ :type (unsigned-byte 32))     ; the call whose argument is being read
   (argument 0 :type (unsigned-byte 32))      ; which argument
+  (expected +none+ :type (unsigned-byte 32)) ; the type node that the expression in hand is expected to have
   (member nil)                               ; free for a dialect
   (case nil))                                ; free for a dialect
 
@@ -282,9 +284,18 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
          (setf (w-site ,w) ,old (w-argument ,w) ,place)))))
 
 (defun callback-node (w index)
-  "The type of parameter INDEX of the function literal in hand, given by the call it is an argument of; +none+
-where it is none."
-  (if (= (w-site w) +none+) +none+ (node w +op-callback+ (w-site w) (w-argument w) index)))
+  "The type of parameter INDEX of the function literal in hand, given by the call it is an argument of or by the
+type that is expected of it; +none+ where neither is known."
+  (cond ((/= (w-site w) +none+) (node w +op-callback+ (w-site w) (w-argument w) index))
+        ((/= (w-expected w) +none+) (node w +op-callback+ +none+ (w-expected w) index))
+        (t +none+)))
+
+(defmacro with-expected ((w type) &body body)
+  "Runs BODY, which reads an expression of which the type node TYPE is expected."
+  (let ((old (gensym)))
+    `(let ((,old (w-expected ,w)))
+       (setf (w-expected ,w) ,type)
+       (multiple-value-prog1 (progn ,@body) (setf (w-expected ,w) ,old)))))
 
 (defun call-arguments (w site open close)
   "Reads the arguments of SITE between the brackets OPEN and CLOSE. The first cell."
@@ -316,7 +327,7 @@ where it is none."
       (when (>= i to) (return (values node i)))
       (let ((name (name w i)) (punctuation (= (kind w i) +punctuation+)))
         (cond ((and punctuation (in-word-set-p name (dialect-members dialect)) (identifier-p w (1+ i)) (< (1+ i) to)
-                    (not (token-at w (1+ i) "new")))
+                    (not (token-at w (1+ i) "new" "class")))
                (setf named (1+ i)
                      node (member-node w node (name w named))
                      i (+ i 2)))
@@ -366,8 +377,13 @@ where it is none."
   "The node of an expression that goes on with an operator at I."
   (declare (type fixnum i to))
   (cond ((token-at w i "==" "!=" "<" ">" "<=" ">=" "&&" "||" "instanceof" "is" "in" "!==" "===")
-         (code w (1+ i) to)
-         (literal-node w "boolean"))
+         ;; a comparison may be the condition of `a < b ? c : d'
+         (let ((question (find-at-depth w i to (lambda (j) (token-at w j "?")))))
+           (cond ((and question (find-at-depth w question to (lambda (j) (token-at w j ":"))))
+                  (code w (1+ i) question)
+                  (operation w left question to))
+                 (t (code w (1+ i) to)
+                    (literal-node w "boolean")))))
         ((token-at w i "?")
          (let ((colon (find-at-depth w (1+ i) to (lambda (j) (token-at w j ":")))))
            (if colon
@@ -386,7 +402,7 @@ where it is none."
 
 (defun code (w i to)
   "Walks the statements and expressions in [I, TO)."
-  (with-argument (w +none+ 0) (statements w i to)))
+  (with-argument (w +none+ 0) (with-expected (w +none+) (statements w i to))))
 
 (defun statements (w i to)
   (declare (type fixnum i to))

@@ -630,11 +630,11 @@ Values: node of its type, token after, its body's closing brace or nil."
     (cond ((and (token-at w next "{") (< next to))
            (let ((close (closer w next to)))
              (elements w next close)
-             (values (node w +op-new+ type) (1+ close))))
+             (values (node w +op-cast+ type) (1+ close))))
           ((and (token-at w next "(") (< next to))
            (let* ((close (closer w next to)) (value (expression w (1+ next) close)))
              (values (node w +op-cast+ type value) (1+ close))))
-          (t (values type next)))))
+          (t (values (node w +op-cast+ type) next)))))
 
 (defun primary (w i to)
   (declare (type fixnum i to))
@@ -680,7 +680,7 @@ Values: node of its type, token after, its body's closing brace or nil."
       (let ((count 1))
         (do-pieces (start end w (1+ next) close) (incf count) (expression w start end))
         (setf (draft-site-arity (w-facts w) site) count)
-        (values (if (token-at w i "new") (node w +op-pointer+ (node w +op-new+ type)) (node w +op-cast+ type +none+))
+        (values (node w +op-cast+ type)
                 (1+ close))))))
 
 (defun postfix-hook (w node i to)

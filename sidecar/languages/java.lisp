@@ -197,13 +197,17 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
   (declare (type fixnum first at open to))
   (let* ((close (closer w open to)) (brace (method-end w (1+ close) to)) (body (and (token-at w brace "{") (< brace to)))
          (test (or (logtest flags +test+) (junit3-test-p w at open)))
-         (def (define w at kind :from first :to brace
+         (def (define w at kind :from first :to brace :parent (w-class w) :bind (/= kind (known "constructor"))
                 :flags (logior flags (if body +has-body+ +declaration+) (if test +test+ 0)))))
     (declare (type fixnum close brace))
     (with-body (w def)
       (when generic (type-parameters w generic to))
       (when type-from (setf (draft-def-type (w-facts w) def) (parse-type w type-from at)))
-      (parameters w open close)
+      (let ((types (parameters w open close)))
+        (when (and (not body) (/= (w-class w) +none+) (= (draft-def-kind (w-facts w) (w-class w)) (known "interface")))
+          ;; an interface with one such method can be called: that is what a lambda given for it is
+          (add-binding (w-facts w) (draft-def-body (w-facts w) (w-class w)) (known "()") +variable+
+                       (node w +op-function+ (cell-list w types) (draft-def-type (w-facts w) def)) +none+ +none+ 0)))
       (cond (body
              (let ((end (closer w brace to)))
                (code w (1+ brace) end)
@@ -228,12 +232,13 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
                         (when (identifier-p w start)
                           (let* ((type (if (token-at w (1+ start) "[") (node w +op-array+ type) type))
                                  (equals (find-at-depth w start stop (lambda (j) (token-at w j "="))))
-                                 (def (define w start kind :from first :to (or equals stop) :type type :flags flags)))
+                                 (def (define w start kind :from first :to (or equals stop) :type type :flags flags
+                                        :parent (w-class w))))
                             (set-end w def (if (= stop end) end (1- stop)))
                             (when equals
                               (let ((outer (w-def w)))
                                 (setf (w-def w) def)
-                                (expression w (1+ equals) stop)
+                                (with-expected (w type) (expression w (1+ equals) stop))
                                 (setf (w-def w) outer))))))
                       w at end)
     (1+ end)))
@@ -262,7 +267,7 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
             ((and (token-at w (1+ at) "(") (type-name-p w at))
              (take-method w i at (1+ at) to (known "constructor") nil generic flags))
             ((and (token-at w (1+ at) "{") (type-name-p w at)) ; compact constructor of a record
-             (let* ((close (closer w (1+ at) to)) (def (define w at (known "constructor") :from i :flags (logior flags +has-body+))))
+             (let* ((close (closer w (1+ at) to)) (def (define w at (known "constructor") :from i :flags (logior flags +has-body+) :parent (w-class w) :bind nil)))
                (with-body (w def) (code w (+ at 2) close) (set-end w def close))
                (1+ close)))
             (t (let ((name (skip-type w at to)))
@@ -321,7 +326,7 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
     (cond ((>= i close) (return close))
           ((token-at w i ";") (return (1+ i)))
           ((identifier-p w i)
-           (let* ((j (1+ i)) (constant (define w i (known "enumerator") :flags (logior +static+ +exported+))))
+           (let* ((j (1+ i)) (constant (define w i (known "enumerator") :flags (logior +static+ +exported+) :parent (w-class w))))
              (declare (type fixnum j))
              (when (and (token-at w j "(") (< j close))
                (let ((end (closer w j close)))
@@ -351,7 +356,8 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
   (let* ((annotation (token-at w i "@")) (word (if annotation (1+ i) i)) (at (1+ word))
          (kind (cond (annotation (known "annotation")) (t (name w word))))
          (brace (or (find-at-depth w at to (lambda (j) (token-at w j "{" ";"))) to))
-         (def (define w at kind :from first :to brace :flags (logior flags +has-body+))))
+         (def (define w at kind :from first :to brace :flags (logior flags +has-body+)
+                :parent (if (logtest flags +local+) (w-def w) (w-class w)))))
     (declare (type fixnum word at brace))
     (if (not (token-at w brace "{"))
         (1+ brace)
@@ -397,7 +403,7 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
                    (when (identifier-p w start)
                      (let* ((equals (find-at-depth w start stop (lambda (j) (token-at w j "="))))
                             (type (if (and (token-at w (1+ start) "[") (/= type +none+)) (node w +op-array+ type) type))
-                            (value (if equals (expression w (1+ equals) stop) +none+)))
+                            (value (if equals (with-expected (w type) (expression w (1+ equals) stop)) +none+)))
                        (bind w (name w start) :type type :value value))))
                w name end)
              end))))
@@ -495,19 +501,25 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
   "The lambda whose parameters are [FROM, TO) and whose arrow is ARROW. Values: node, token after."
   (declare (type fixnum from to arrow limit))
   (let ((def (w-def w)))
+    (with-expected (w (w-expected w))
     (with-body (w +none+)
       (setf (w-def w) def)
       (let ((types (lambda-parameters w from to)) (scope (w-scope w)))
+        (setf (w-expected w) +none+)
         (if (token-at w (1+ arrow) "{")
             (let ((close (closer w (1+ arrow) limit)))
               (code w (+ arrow 2) close)
               (values (node w +op-function+ (cell-list w types) +none+ scope) (1+ close)))
             (let* ((end (or (find-at-depth w (1+ arrow) limit (lambda (j) (token-at w j "," ";"))) limit))
                    (value (with-argument (w +none+ 0) (expression w (1+ arrow) end))))
-              (values (node w +op-function+ (cell-list w types) value scope) end)))))))
+              (values (node w +op-function+ (cell-list w types) (result-type w value) scope) end))))))))
 
-(defun take-new (w i to)
-  "new T(…) {…}, new T[…]. Values: node, token after."
+(defun result-type (w value)
+  "VALUE, what a lambda gives, as a type node."
+  (if (= value +none+) +none+ (node w +op-typeof+ value)))
+
+(defun take-new (w i to &optional (outer +none+))
+  "new T(…) {…}, new T[…]; OUTER: what stands before the dot in `outer.new T()'. Values: node, token after."
   (declare (type fixnum i to))
   (let* ((from (let ((j (1+ i))) (loop while (annotation-p w j) do (setf j (skip-annotation w j to))) j)) (at from) (j (1+ from)))
     (declare (type fixnum from at j))
@@ -517,11 +529,13 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
       (cond ((and (token-at w j ".") (identifier-p w (1+ j))) (setf at (1+ j) j (+ j 2)))
             ((token-at w j "<") (setf j (or (if (token-at w (1+ j) ">") (+ j 2) (skip-angles w j to)) (1+ j))))
             (t (return))))
-    (let ((type (parse-type w from j)))
+    (let ((type (if (= outer +none+) (parse-type w from j) (member-node w outer (name w at)))))
       (cond ((and (token-at w j "(") (< j to))
              (let* ((close (closer w j to)) (site (call-site w at type +construct+ +none+ +none+))
                     (cells (call-arguments w site j close)) (after (1+ close)) (node (node w +op-new+ type cells site)))
                (when (and (token-at w after "{") (< after to))
+                 ;; what is constructed is a class of its own: the call means the type, no constructor of it
+                 (setf (draft-site-callee (w-facts w) site) (node w +op-pointer+ type))
                  (let* ((end (closer w after to)) (def (with-argument (w +none+ 0) (anonymous-class w type after end))))
                    (setf node (node w +op-new+ (node w +op-def+ def) cells site) after (1+ end))))
                (values node (min to after))))
@@ -532,8 +546,8 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
                         (setf type (node w +op-array+ type) j (1+ close))))
              (when (and (token-at w j "{") (< j to))
                (let ((close (closer w j to))) (code w (1+ j) close) (setf j (1+ close))))
-             (values type j))
-            (t (values type j))))))
+             (values (node w +op-cast+ type) j))
+            (t (values (node w +op-cast+ type) j))))))
 
 (defun cast-p (w i close to)
   "Whether the parentheses I and CLOSE hold a type and an operand follows."
@@ -564,12 +578,15 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
                  ((token-at w i "null") (values (literal-node w "null") (1+ i)))
                  ((and (in-word-set-p (name w i) *primitives*)) (values (node w +op-literal+ (name w i)) (1+ i)))))
           ((= kind +number+) (values (number-literal w i) (1+ i)))
+          ((and (= kind +string+) (= 39 (aref (tokens-octets (w-tokens w)) (token-start (w-tokens w) i))))
+           (values (literal-node w "char") (1+ i)))
           ((and (token-at w i "(") (< i to))
            (let ((close (closer w i to)))
              (cond ((and (token-at w (1+ close) "->") (< (1+ close) to)) (take-lambda w (1+ i) close (1+ close) to))
                    ((cast-p w i close to)
                     (let ((type (parse-type w (1+ i) close)))
-                      (multiple-value-bind (value next) (operand w (1+ close) to)
+                      (multiple-value-bind (value next)
+                          (with-argument (w +none+ 0) (with-expected (w type) (operand w (1+ close) to)))
                         (values (node w +op-cast+ type value) next)))))))
           ((and (token-at w i "!" "-" "+" "~" "++" "--") (< (1+ i) to))
            (multiple-value-bind (node next) (operand w (1+ i) to)
@@ -586,7 +603,9 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
 
 (defun postfix-hook (w node i to)
   (declare (type fixnum i to) (type (unsigned-byte 32) node))
-  (cond ((and (token-at w i "::") (< (1+ i) to))
+  (cond ((and (token-at w i ".") (token-at w (1+ i) "class") (< (1+ i) to)) ; T.class is a Class<T>
+         (values (node w +op-cast+ (node w +op-apply+ (name-node w (known "Class")) (cell-list w (list node)))) (+ i 2)))
+        ((and (token-at w i "::") (< (1+ i) to))
          (let ((at (if (token-at w (1+ i) "<") (or (skip-angles w (1+ i) to) (1+ i)) (1+ i))))
            (declare (type fixnum at))
            (if (token-at w at "new")
@@ -594,7 +613,7 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
                (let ((member (member-node w node (name w at))))
                  (call-site w at member +method-reference+ +none+ +none+)
                  (values member (1+ at))))))
-        ((and (token-at w i ".") (token-at w (1+ i) "new") (< (1+ i) to)) (take-new w (1+ i) to))
+        ((and (token-at w i ".") (token-at w (1+ i) "new") (< (1+ i) to)) (take-new w (1+ i) to node))
         ((and (token-at w i ".") (token-at w (1+ i) "<") (< (1+ i) to)) ; Type.<T>name(
          (let ((at (skip-angles w (1+ i) to)))
            (when (and at (identifier-p w at))
@@ -616,22 +635,17 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
 ;;; The file
 
 (defun take-import (w i to)
-  "`import' at I; the token after."
+  "`import' at I; the token after. MODULE is the package, or for a member the class, NAME what is taken from it."
   (declare (type fixnum i to))
   (let* ((static (token-at w (1+ i) "static")) (from (if static (+ i 2) (1+ i)))
          (end (loop for j of-type fixnum from from below to
                     while (or (identifier-p w j) (token-at w j "." "*")) finally (return j)))
          (star (token-at w (1- end) "*")) (last (1- end)))
     (declare (type fixnum from end last))
-    (when (> end from)
-      (let* ((whole (> last (1+ from)))
-             ;; a static import names a member: the module is its class
-             (module (cond (star (span-name w from (- end 2)))
-                           ((and static whole) (span-name w from (- last 1)))
-                           (t (span-name w from end))))
-             (import (add-import (w-facts w) (if star +none+ (name w last))
-                                 (cond (star (known "*")) (static (name w last)) (t (known "*"))) module 0
-                                 (logior (if star +star+ 0) (if static +static-import+ 0)) (line w i))))
+    (when (> last (1+ from))
+      (let ((import (add-import (w-facts w) (if star +none+ (name w last)) (if star (known "*") (name w last))
+                                (span-name w from (1- last)) 0
+                                (logior (if star +star+ 0) (if static +static-import+ 0)) (line w i))))
         (unless star (bind w (name w last) :kind +imported+ :target import))))
     end))
 
