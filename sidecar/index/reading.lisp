@@ -10,7 +10,7 @@
   (:import-from #:opl.languages.extractor #:extract #:extractor-ctags-kinds)
   (:import-from #:opl.index.store #:make-stamp)
   (:export #:*passes* #:read-files #:outcome #:outcome-path #:outcome-run #:outcome-language #:outcome-stamp #:outcome-reason
-           #:processor-count #:content-hash #:*stall-report*))
+           #:facts-of-octets #:processor-count #:content-hash #:*stall-report*))
 (in-package #:opl.index.reading)
 
 (defvar *passes* '()
@@ -200,3 +200,8 @@ no order, and the paths that ctags failed on. REPORT: a function of (stage done 
 (defun spare-worker ()
   "A worker kept for single files, so that a refresh does not make its buffers anew."
   (or **spare** (setf **spare** (make-worker))))
+
+(defun facts-of-octets (octets size language names path)
+  "A run with what OCTETS[0, SIZE) say as the file PATH in LANGUAGE: a version of a file that is not in the tree. No ctags."
+  (let ((tokens (scan (make-scanner) octets size language names)))
+    (pack-sections (extract tokens (make-facts) names path))))
