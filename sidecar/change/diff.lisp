@@ -5,7 +5,7 @@
   (:use #:cl)
   (:export #:parse-diff #:diff-error #:diff-error-reason
            #:file-change #:file-change-old-path #:file-change-new-path #:file-change-status #:file-change-hunks #:file-change-path
-           #:file-change-binary-p #:file-change-loose-p
+           #:file-change-binary-p #:file-change-loose-p #:copy-file-change
            #:hunk #:hunk-old-start #:hunk-new-start #:hunk-lines #:hunk-marks
            #:map-hunk-lines))
 (in-package #:opl.change.diff)
