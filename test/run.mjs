@@ -68,7 +68,9 @@ function runNode(name, files) {
     `--test-reporter=${kind}`,
     `--test-reporter-destination=${kind === 'spec' ? 'stdout' : report}`,
   ]);
-  run(name, process.execPath, [...TSX, '--test', '--test-concurrency=2', ...reporters, ...files]);
+  run(name, process.execPath, [...TSX, '--test', '--test-concurrency=2', ...reporters, ...files], {
+    OPL_TEST_BUILT: '1',
+  });
   const counts = existsSync(report) ? readFileSync(report, 'utf8') : '';
   rmSync(scratch, { recursive: true, force: true });
   const count = (word) => Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(counts)?.[1] ?? Number.NaN);
@@ -86,16 +88,20 @@ const HOST = readdirSync(path.join(FOLDER, 'test'), { withFileTypes: true })
   .filter((one) => one.isDirectory() && !['sidecar', ...OPENCODE].includes(one.name))
   .map((one) => one.name);
 
+let build;
+function built() {
+  build ??= run('build', 'npm', ['run', 'build', '--loglevel=error']);
+  return build;
+}
+
 const PARTS = {
   check: () => run('types, lint, generated files', 'npm', ['run', 'check', '--loglevel=error']),
   sidecar: () => runLisp('sidecar'),
   graph: () => runLisp('graph', ['graph']),
   index: () => runLisp('index', ['source', 'languages', 'index']),
-  host: () => runNode('host', testFiles(HOST)),
-  opencode: () => {
-    // OpenCode is given what a user installs: the built package.
-    if (run('build', 'npm', ['run', 'build', '--loglevel=error'])) runNode('opencode', testFiles(OPENCODE));
-  },
+  // opl from a shell and OpenCode are given what a user installs: the built package.
+  host: () => built() && runNode('host', testFiles(HOST)),
+  opencode: () => built() && runNode('opencode', testFiles(OPENCODE)),
 };
 
 const wanted = process.argv.slice(2);
