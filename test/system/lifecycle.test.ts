@@ -24,7 +24,7 @@ function childrenOf(pid: number): number[] {
 
 for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   test(`opl that ends by ${signal} while ctags hangs leaves neither sbcl nor ctags`, async (t) => {
-    const root = scratchRepository(t, { 'a.py': 'def f():\n    pass\n' });
+    const root = scratchRepository(t, { 'a.tcl': 'proc f {} {}\n' });
     const { program, pidFile } = hangingCtags(t);
     const host = spawn(
       process.execPath,
