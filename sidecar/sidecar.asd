@@ -45,6 +45,7 @@
    (:file "languages/ruby-definitions")
    (:file "languages/php")
    (:file "languages/php-declarations")
+   (:file "languages/elixir")
    (:file "languages/braces")
    (:file "languages/go")
    (:file "languages/java")
@@ -75,6 +76,7 @@
    (:file "graph/families/ruby")
    (:file "graph/families/go")
    (:file "graph/families/java")
+   (:file "graph/families/c")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/text")

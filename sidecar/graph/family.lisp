@@ -27,7 +27,7 @@
   ;; (world tag name) => value of a field of class TAG that is known by assignments alone; asked last
   (assigned-field (constantly nil) :type function)
   ;; (world file name mode) => tag, value, list of tags, or nil: what a name bound nowhere in FILE means; MODE is
-  ;; :expression or :type
+  ;; :expression or :type. A second value, where given, is the rule that decided instead of :package
   (outer-name (constantly nil) :type function)
   ;; (world file name) => the same for a name that stands where a type does; asked before `outer-name'
   (outer-type (constantly nil) :type function)

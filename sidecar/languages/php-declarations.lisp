@@ -2,12 +2,6 @@
 
 (in-package #:opl.languages.php)
 
-(defmacro preserving ((r &rest slots) &body body)
-  (let ((vars (loop for nil in slots collect (gensym))))
-    `(let ,(loop for var in vars for slot in slots collect `(,var (,slot ,r)))
-       (multiple-value-prog1 (progn ,@body)
-         (setf ,@(loop for var in vars for slot in slots append `((,slot ,r) ,var)))))))
-
 (defun statements (r)
   "Reads statements up to the limit."
   (declare (type php r))

@@ -427,12 +427,6 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
   (loop for (key . value) in (source-marks r) do (mark r key value def))
   (setf (source-marks r) '() (source-flags r) 0))
 
-(defmacro preserving ((r &rest slots) &body body)
-  (let ((vars (loop for nil in slots collect (gensym))))
-    `(let ,(loop for var in vars for slot in slots collect `(,var (,slot ,r)))
-       (multiple-value-prog1 (progn ,@body)
-         (setf ,@(loop for var in vars for slot in slots append `((,slot ,r) ,var)))))))
-
 (defun function-definition (r first count)
   "The function whose `def' is in hand; FIRST is the statement's first token."
   (declare (type source r) (type index first count))

@@ -10,14 +10,15 @@
   (:import-from #:opl.source.facts #:add-def #:add-scope #:add-binding #:add-node #:add-site #:add-mark #:add-exported
                 #:draft-def-end #:draft-def-body #:draft-def-flags #:draft-def-from #:draft-def-to #:+defined+ #:draft-site-callee
                 #:+module-scope+ #:+op-cons+ #:+op-name+ #:+op-member+ #:+op-call+ #:+op-literal+ #:+has-body+
-                #:add-test #:draft-def-name #:draft-def-kind #:draft-def-parent #:draft-def-line)
+                #:add-test #:add-import #:+imported+ #:draft-def-name #:draft-def-kind #:draft-def-parent #:draft-def-line)
   (:export #:reading #:make-reading #:reading-tokens #:reading-facts #:reading-names #:reading-path #:reading-p #:reading-limit
            #:reading-scope #:reading-home #:reading-def #:reading-owner #:reading-depth #:reading-quiet #:reading-test
            #:start-reading #:is #:name-at #:kind-at #:line-at #:mate-at #:identifier-at-p #:closer #:last-line
            #:node #:name-node #:member-node #:literal-node #:cell #:reverse-cells
            #:define #:end-definition #:open-scope #:bind #:site #:mark #:text-of #:intern-text #:column #:mark-test
            #:too-deep-p #:with-depth #:adjacent-p #:flag #:name-begins-p #:octet-in #:signature-end #:with-definition
-           #:+longest-signature+ #:capitalised-p #:path-name-of))
+           #:+longest-signature+ #:capitalised-p #:path-name-of
+           #:within-bracket #:line-begins-p #:words-name #:preserving #:add-imported))
 (in-package #:opl.languages.reading)
 (declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 
@@ -209,3 +210,46 @@ nil; its ordinal."
        (unless (too-deep-p ,g)
          (incf (reading-depth ,g))
          (multiple-value-prog1 (progn ,@body) (decf (reading-depth ,g)))))))
+
+;;; Walking
+
+(defmacro preserving ((r &rest slots) &body body)
+  "Runs BODY and gives SLOTS (readers of R) their values back."
+  (let ((g (gensym "R")) (vars (loop for nil in slots collect (gensym))))
+    `(let* ((,g ,r) ,@(loop for var in vars for slot in slots collect `(,var (,slot ,g))))
+       (multiple-value-prog1 (progn ,@body)
+         (setf ,@(loop for var in vars for slot in slots append `((,slot ,g) ,var)))))))
+
+(defmacro within-bracket ((r open) &body body)
+  "Runs BODY with the limit at the mate of the bracket at OPEN and the position after the bracket; then goes on
+after the mate."
+  (let ((g (gensym "R")) (o (gensym)) (close (gensym)) (limit (gensym)))
+    `(let* ((,g ,r) (,o ,open) (,close (closer ,g ,o)) (,limit (reading-limit ,g)))
+       (declare (type index ,o ,close ,limit))
+       (setf (reading-p ,g) (1+ ,o) (reading-limit ,g) ,close)
+       (multiple-value-prog1 (progn ,@body)
+         (setf (reading-limit ,g) ,limit
+               (reading-p ,g) (if (< ,close ,limit) (1+ ,close) ,limit))))))
+
+(defun line-begins-p (r i)
+  "Whether token I begins a line and no backslash joins it to the one before."
+  (declare (type reading r) (type index i))
+  (or (zerop i)
+      (and (/= (line-at r i) (line-at r (1- i)))
+           (> (the index (line-at r i)) (the index (last-line r i)))
+           (not (is r (1- i) "\\")))))
+
+(defun words-name (r from to)
+  "The name that the adjacent tokens [FROM, TO) write together."
+  (declare (type reading r) (type index from to))
+  (let ((tokens (reading-tokens r)))
+    (if (= to (1+ from))
+        (if (/= (name-at r from) +none+) (name-at r from)
+            (intern-octets (reading-names r) (tokens-octets tokens) (token-start tokens from) (token-end tokens from)))
+        (intern-octets (reading-names r) (tokens-octets tokens) (token-start tokens from) (token-end tokens (1- to))))))
+
+(defun add-imported (r local name module flags line)
+  "An import, and the binding of LOCAL to it unless that is `nothing'."
+  (let ((import (add-import (reading-facts r) local name module (reading-home r) flags line)))
+    (unless (= local +none+) (bind r local +imported+ :target import))
+    import))

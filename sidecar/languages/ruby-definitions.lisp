@@ -3,12 +3,6 @@
 
 (in-package #:opl.languages.ruby)
 
-(defmacro preserving ((r &rest slots) &body body)
-  (let ((vars (loop for nil in slots collect (gensym))))
-    `(let ,(loop for var in vars for slot in slots collect `(,var (,slot ,r)))
-       (multiple-value-prog1 (progn ,@body)
-         (setf ,@(loop for var in vars for slot in slots append `((,slot ,r) ,var)))))))
-
 (defun class-body (r def read)
   "Runs READ inside DEF, a class or module, whose scope is opened here."
   (declare (type ruby r) (type function read))
@@ -64,7 +58,7 @@
         (with-definition (r def scope :owner owner)
           (parameters r)
           (setf (draft-def-to facts def) (signature-end r (draft-def-from facts def) (p)))
-          (let ((value (if (and (is r (p) "=") (not (new-line-p r (p))))
+          (let ((value (if (and (is r (p) "=") (not (line-begins-p r (p))))
                            (progn (advance r) (expression r t))
                            (walk r t t))))
             (unless (= value +none+) (bind r (known "return") +variable+ :value value)))))
@@ -79,8 +73,8 @@
     (cond
       ((not (more-p r)))
       ((is r i "(") (with-bracket (r i) (parameter-list r (lambda () (more-p r)))))
-      ((or (new-line-p r i) (is r i ";" "=")))
-      (t (parameter-list r (lambda () (and (more-p r) (not (new-line-p r (p))) (not (is r (p) ";")))))))))
+      ((or (line-begins-p r i) (is r i ";" "=")))
+      (t (parameter-list r (lambda () (and (more-p r) (not (line-begins-p r (p))) (not (is r (p) ";")))))))))
 
 (defun parameter-list (r going)
   (declare (type ruby r) (type function going))
@@ -242,7 +236,7 @@
                  :flags (logior +generated+ (if (ruby-static r) +static+ 0) (if (ruby-hidden r) +private+ +exported+))
                  :end (line-at r i) :bind nil)
                (incf (p) 2))
-              ((and (more-p r) (= (kind-at r i) +string+) (= (mate-at r i) +none+) (not (new-line-p r i)))
+              ((and (more-p r) (= (kind-at r i) +string+) (= (mate-at r i) +none+) (not (line-begins-p r i)))
                (define r (intern-text r (text-of r i)) (known "accessor") i :flags +generated+ :end (line-at r i) :bind nil)
                (advance r))
               (t (return)))

@@ -41,13 +41,6 @@
   (loop while (is r (p) "\\") do (incf (p))))
 (defun more-p (r) (< (p) (limit)))
 
-(defun new-line-p (r i)
-  "Whether token I begins a line that does not go on from the one before."
-  (declare (type reading r) (type index i))
-  (and (plusp i) (/= (line-at r i) (line-at r (1- i)))
-       (> (the index (line-at r i)) (the index (last-line r i)))
-       (not (is r (1- i) "\\"))))
-
 (defmacro with-bracket ((r open) &body body)
   "Runs BODY with the limit at the mate of the bracket at OPEN and the position after the bracket; then goes on
 after the mate."
@@ -90,7 +83,7 @@ after the mate."
   "Whether the `if' or its like at I opens a construct: an operand may begin there."
   (declare (type ruby r) (type index i))
   (loop while (and (plusp i) (is r (1- i) "\\")) do (decf i))
-  (or (zerop i) (new-line-p r i)
+  (or (zerop i) (line-begins-p r i)
       (and (identifier-at-p r (1- i)) (is r (- i 2) "." "&.") (return-from construct-p nil))
       (is r (1- i) "=" "(" "[" "{" "${" "," ";" "then" "do" "else" "||" "&&" "and" "or" "not" "!" "=>" "+=" "||=" "&&=" "<<" "?" "|" "->"
           "begin" "ensure" "in" "+" "==" "when" "if" "unless" "while" "until" "case" "elsif")
@@ -148,7 +141,7 @@ after the mate."
               (declare (type index i))
               (cond
                 ((not (more-p r)) (return left))
-                ((and (new-line-p r i) (not (is r i "&&" "||" "." "&."))) (return left))
+                ((and (line-begins-p r i) (not (is r i "&&" "||" "." "&."))) (return left))
                 ((is r i "||" "||=" "or")
                  (advance r)
                  (let ((right (operand r want)))
@@ -229,7 +222,7 @@ after the mate."
 (defun word (r i want)
   "What begins with the identifier or keyword at I."
   (declare (type ruby r) (type index i))
-  (if (and (is r (1+ i) ":") (adjacent-p r (1+ i)) (not (is r (1- i) "?")) (not (new-line-p r (1+ i))))
+  (if (and (is r (1+ i) ":") (adjacent-p r (1+ i)) (not (is r (1- i) "?")) (not (line-begins-p r (1+ i))))
       (progn (advance r) (advance r) +none+) ; a label
       (name-case (name-at r i)
         ("def" (definition r want))
@@ -280,7 +273,7 @@ after the mate."
 (defun ends-statement-p (r i)
   "Whether no operand can follow at I."
   (declare (type index i))
-  (or (>= i (the index (limit))) (new-line-p r i)
+  (or (>= i (the index (limit))) (line-begins-p r i)
       (is r i ";" "if" "unless" "while" "until" "end" ")" "]" "}" "and" "or" "then" "do" "rescue" "else" "in" "," "?" ":" "=>" "=")))
 
 (defun returned (r keep)
@@ -310,7 +303,7 @@ after the mate."
 (defun assigned-p (r i)
   "Whether the token at I is a plain `='."
   (declare (type index i))
-  (and (is r i "=") (not (new-line-p r i))))
+  (and (is r i "=") (not (line-begins-p r i))))
 
 (defun name (r i want)
   "A variable, constant or call that begins with the name at I."
@@ -361,7 +354,7 @@ after the mate."
 (defun operand-begins-p (r i)
   "Whether the token at I, after a method's name and a blank, begins an argument without parentheses."
   (declare (type ruby r) (type index i))
-  (and (< i (the index (limit))) (not (new-line-p r i)) (not (adjacent-p r i))
+  (and (< i (the index (limit))) (not (line-begins-p r i)) (not (adjacent-p r i))
        (let ((kind (kind-at r i)) (tight (adjacent-p r (1+ i))))
          (cond
            ((= kind +identifier+)
@@ -413,7 +406,7 @@ after the mate."
 (defun chain-goes-on-p (r i)
   (declare (type index i))
   (and (is r i "." "&.") (< (1+ i) (the index (limit)))
-       (or (not (new-line-p r i)) (adjacent-p r (1+ i)))))
+       (or (not (line-begins-p r i)) (adjacent-p r (1+ i)))))
 
 (defun postfix (r value)
   "What is applied to VALUE, a node or `nothing'."
@@ -445,7 +438,7 @@ after the mate."
 (defun call-precedes-p (r i)
   "Whether a block may follow what stands before I."
   (declare (type ruby r) (type index i))
-  (and (not (new-line-p r i))
+  (and (not (line-begins-p r i))
        (or (is r i "do")
            (is r (1- i) ")")
            (and (identifier-at-p r (1- i)) (not (is r (1- i) "nil" "true" "false" "self"))

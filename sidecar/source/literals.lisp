@@ -498,15 +498,16 @@ it may have several lines."
 
 (defun sigil ()
   "~r/…/ ~s(…) ~w[…] ~S\"\"\"…\"\"\" of Elixir."
-  (let ((triple (text-octets "\"\"\"")))
+  (let ((double (text-octets "\"\"\"")) (single (text-octets "'''")))
     (lambda (lexer start length)
       (declare (ignore length) (type index start))
       (let ((i (1+ start)))
         (loop while (and (word-octet-p (octet-at lexer i)) (< (octet-at lexer i) 128)) do (incf i))
         (when (> i (1+ start))
-          (let ((end (if (looking-at lexer i triple)
-                         (let ((close (find-octets lexer triple (+ i 3)))) (and close (+ close 3)))
-                         (skip-delimited lexer i))))
+          (let* ((triple (cond ((looking-at lexer i double) double) ((looking-at lexer i single) single)))
+                 (end (if triple
+                          (let ((close (find-octets lexer triple (+ i 3)))) (and close (+ close 3)))
+                          (skip-delimited lexer i))))
             (when end
               (loop while (<= 97 (octet-at lexer end) 122) do (incf end))
               (take-string lexer start end))))))))
