@@ -27,7 +27,7 @@
                (return word))
              (setf start (1+ stop)))))
 
-(defparameter *time-words* '("timed out" "exceeded timeout" "timeout of " "timeout >" "test timeout" "timeoutexpired" "timeout exceeded" "timed-out" "***timeout" "timeoutexception" "testtimedout" "did not complete in" "operation timeout" "deadline exceeded"))
+(defparameter *time-words* '("timed out" "exceeded timeout" "timeout of " "timeout >" "test timeout" "timeoutexpired" "timeout exceeded" "timed-out" "***timeout" "timeoutexception" "testtimedout" "did not complete in" "was not invoked within" "operation timeout" "deadline exceeded"))
 (defparameter *setup-words*
   '("cannot find module" "no module named" "modulenotfounderror" "importerror" "cannot find package" "err_module_not_found" "failed to load url" "failed to resolve import" "cannot load such file"
     "no such file to load" "module not found" "could not resolve" "loaderror" "unresolved import" "cannot resolve module" "noclassdeffounderror" "classnotfoundexception" "command not found"
@@ -53,6 +53,7 @@
           ((and suite (mentions *compile-words* text)) "compile")
           ((mentions *crash-words* text) "crash")
           ((and name (mentions *assertion-names* name)) "assertion")
+          ((prefixp "failed: " text) "assertion")
           ((and name (not (member name '("error" "failure" "exception" "failure/error" "e::error") :test #'string=))
                 (not (search "expect(" text)))
            "error")
@@ -108,7 +109,7 @@
                  (push line message))
                (setf after-file (prefixp "  File" line)))
               ((and after-file (prefixp "    " line)) nil)
-              ((and (eq style :python) (prefixp "Traceback (most" line)))
+              ((and (member style '(:python :e-lines)) (prefixp "Traceback (most" line)))
               ((and (not (eq style :python)) (not (eq style :plain)) (excerpt-line-p line)) (setf after-file nil))
               (t (setf after-file nil)
                  (push line message)))
@@ -137,6 +138,7 @@
       (let* ((line (as-line text)) (end (length line)))
         (when (or (matching (line end) (text "SyntaxError: " (path path) ": " longest "(" (l integer) ":" integer ")") (at path l))
                   (matching (line end) (blanks (? "[" text "] ") (? "File: ") (path path (or ".ts" ".tsx" ".js" ".jsx" ".mjs" ".cjs" ".mts" ".vue" ".svelte")) ":" (l integer) ":" integer) (at path l))
+                  (matching (line end) ((? "E ") blanks "File \"" (path (not-of "\"")) "\", line " (l integer)) (at path l))
                   (matching (line end) (blanks (path path (or ".ts" ".tsx" ".mts" ".cts")) "(" (l integer) "," integer "): error") (at path l))
                   (matching (line end) (blanks (? "> ") (path path (or ".js" ".ts" ".mjs" ".cjs")) ":" (l integer) end) (at path l))
                   ;; an excerpt's marked line, of the file that failed

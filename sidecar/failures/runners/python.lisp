@@ -54,8 +54,8 @@
 
 (defun node-tail (id)
   "What a section's heading calls the test ID: `Class.test[param]`."
-  (let ((parts (split-on "::" id)))
-    (joined (rest parts) ".")))
+  (let* ((bracket (position #\[ id)) (parts (split-on "::" (subseq id 0 bracket))))
+    (concatenate 'string (joined (rest parts) ".") (if bracket (subseq id bracket) ""))))
 
 (defun summary-line (id message kind)
   "A line of the short summary names its failure in full: the section of that name gets it."
@@ -133,6 +133,9 @@
   (sign 6 "platform " text "pytest-")
   (sign 8 (of "+") " Timeout " (of "+"))
   (sign 10 "ERROR: usage: " text "pytest")
+  (sign 10 "ERROR: usage: " text "[file_or_dir]")
+  (sign 10 "Fatal Python error: ")
+  (sign 10 text ": No module named " (? "'") "pytest" (? "'") end)
   (sign 10 "ImportError while loading conftest '")
   (sign 10 "pytest: error: ")
   (sign 10 "INTERNALERROR> ")
@@ -176,14 +179,25 @@
     t)
   (on ((of "!") " " (what text+) " " (of "!") end)
     (cond ((search "KeyboardInterrupt" what) (flag :interrupted)) ) (end-failure) t)
-  (on ((of "+") " Timeout " (of "+")) (flag :timeout) (end-failure) (enter :stacks))
+  (on ((of "+") " Timeout " (of "+")) (end-failure) (unless (flagged :timeout) (enter :stacks)) (flag :timeout))
+  (within (:stacks) ((of "~") " Stack of " (thread text+) " (" rest)
+    (if (string= thread "MainThread") (begin-failure :category "timeout" :message "Timeout") (end-failure)) t)
+  (on ("Fatal Python error: " (message rest)) (begin-failure :category "crash" :message line) (enter :stacks))
+  (within (:stacks) ("  File \"" (path (not-of "\"")) "\", line " (at integer) " in " (function rest))
+    (when (and (pending) (null (failure-test (pending))) (prefixp "test" function))
+      (setf (failure-test (pending)) (format nil "~A::~A" path function) (failure-path (pending)) path (failure-line (pending)) at))
+    t)
+  (within (:sections) ("worker '" (not-of "'") "' crashed while running '" (id text+) "'" end)
+    (when (and (pending) (not (nested-p))) (setf (failure-test (pending)) id (failure-category (pending)) "crash"))
+    (add-line line))
   (on ("INTERNALERROR> " (text rest)) (unless (reading-open *reading*) (begin-failure :suite t :category "setup")) (add-line text))
   (on ("ImportError while loading conftest '" (path (not-of "'")) "'") (begin-failure :suite t :test path :path path :category "setup" :message line) (enter :conftest))
   (on ("ERROR: not found: " (path rest)) (note-failure :suite t :category "setup" :message line) (flag :not-found))
   (on ("ERROR: file or directory not found: " (path rest)) (note-failure :suite t :category "setup" :message line))
-  (on ((? path " ") "error: unrecognized arguments: " rest) (note-failure :suite t :category "setup" :message line))
+  (on (text "error: unrecognized arguments: " rest) (note-failure :suite t :category "setup" :message line))
   (on ("[gw" integer "] node down: " rest) (add-line line))
   (finish
+    (dolist (draft (reading-failures *reading*)) (name-by-stack draft))
     ;; an inner session without an end hid the outer one's: the log's last totals are the outer one's
     (when (and (stashed :last-totals) (not (flagged :ended)))
       (destructuring-bind (pairs . late) (stashed :last-totals)
@@ -207,6 +221,15 @@
       (if (eq (mode) :summary)
           (summary-line (subseq line start dash) (and dash (subseq line (+ dash 3))) kind)
           reject))))
+
+(defun name-by-stack (draft)
+  "A test that was cut off is known by its function on the stack."
+  (let ((failure (draft-failure draft)))
+    (when (and (null (failure-test failure)) (equal "timeout" (failure-category failure)))
+      (dolist (text (reverse (draft-lines draft)))
+        (let ((line (coerce text 'line)))
+          (matching (line (length line)) ("  File \"" (path (not-of "\"")) "\", line " integer ", in " (function "test" rest))
+            (unless (failure-test failure) (setf (failure-test failure) (format nil "~A::~A" path function)))))))))
 
 ;;; unittest, Django's runner, nose: the same report
 

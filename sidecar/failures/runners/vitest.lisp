@@ -50,5 +50,9 @@
   (within (t) ("The latest test that might've caused the error is \"" (name text+) "\"")
     (when (pending) (setf (failure-test (pending)) (joined (rest (split-on " > " (concatenate 'string "x > " name)))))) reject)
   (finish
+    ;; an empty suite is told of its file and of each of its blocks
+    (dolist (draft (reading-failures *reading*))
+      (when (and (search "No test found in suite" (format nil "~{~A~}" (draft-lines draft))) (not (failure-suite (draft-failure draft))))
+        (drop-failure draft)))
     (loop for (before . after) in (stashed :twins)
           unless (draft-lines before) do (setf (draft-lines before) (draft-lines after)))))
