@@ -203,7 +203,8 @@ export function actionsFor(context: ActionContext): readonly string[] {
     if (action !== undefined && !actions.includes(action)) actions.push(action);
   };
   for (const failure of failures) add(adviceFor(failure.message, context));
-  if (failures.length === 0) add(adviceFor(tail, context));
+  // A runner may keep what a file died of out of its report of the failure.
+  if (actions.length === 0) add(adviceFor(tail, context));
   for (const failure of failures.slice(0, MOST_ACTIONS)) add(lookAt(failure));
   if (verdict === 'timeout') add(timeoutAction(context));
   if (verdict === 'no-tests-ran')

@@ -36,12 +36,12 @@ export async function chooseTests(seams: Seams, detected: Detected, change: Chan
       notes: [`the full suite at once, since no graph follows ${named.join(', ')}${more}`],
     };
   }
-  const [affected, failing] = await Promise.all([inTime(seams.affected(diff)), seams.stillFailing().catch(() => [])]);
+  const [affected, failing] = await Promise.all([inTime(seams.affected(diff)), inTime(seams.stillFailing())]);
   const chosen = new Map<string, TestChoice>();
   const add = (test: TestChoice): void => {
     if (!chosen.has(test.path) && detected.folder.has(test.path)) chosen.set(test.path, test);
   };
-  for (const { path } of failing) if (path !== null && isTestPath(path)) add({ path });
+  for (const { path } of failing ?? []) if (path !== null && isTestPath(path)) add({ path });
   for (const path of change.paths) if (isTestPath(path)) add({ path });
   for (const test of ranked(affected)) add(test);
   const notes = [
@@ -69,13 +69,14 @@ function ranked(affected: Affected | undefined): readonly TestChoice[] {
   );
 }
 
-async function inTime(affected: Promise<Affected | undefined>): Promise<Affected | undefined> {
+/** undefined where the answer fails or takes too long. */
+async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), PATIENCE_MILLISECONDS);
   });
   try {
-    return await Promise.race([affected.catch(() => undefined), late]);
+    return await Promise.race([answer.catch(() => undefined), late]);
   } finally {
     clearTimeout(timer);
   }

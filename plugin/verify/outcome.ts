@@ -40,7 +40,7 @@ export function outcomeOf(
     ...counts,
     verdict,
     failures,
-    tail: needsTail(verdict, failures) ? (text?.tail ?? tail) : null,
+    tail: needsTail(verdict, failures) ? text?.tail || tail : null,
     notes: notes.filter((note) => note !== ''),
   });
   if (run.ended === 'timeout') return made('timeout', run.message ?? '');

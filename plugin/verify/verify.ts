@@ -2,7 +2,7 @@
 
 import { actionsFor } from './actions.ts';
 import type { JudgedFailure, VerifyAnswer } from './answer.ts';
-import { type Attempt, attempt, type Bench, newSpool } from './attempt.ts';
+import { type Attempt, attempt, type Bench, newSpool, tailOf } from './attempt.ts';
 import { changeOfDiff, changeOfWorkingTree } from './changes.ts';
 import { type Choice, chooseTests } from './choose.ts';
 import { Detected } from './detect.ts';
@@ -56,14 +56,13 @@ const SELECTION_AT_FAULT: readonly Verdict[] = ['no-tests-ran', 'setup-error', '
 export async function verify(request: VerifyRequest): Promise<VerifyAnswer> {
   const { root, seams } = request;
   const timeout = request.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
-  const bench: Bench = {
+  const idle: Omit<Bench, 'deadline'> = {
     root,
     seams,
     spool: newSpool(request.spoolFolder),
     signal: request.signal,
     stopCommand: request.stopCommand,
     onProgress: request.onProgress,
-    deadline: performance.now() + timeout * 1000,
   };
   const worktree = request.diff === undefined ? await changeOfWorkingTree(root) : undefined;
   const change = worktree ?? changeOfDiff(root, request.diff ?? '');
@@ -78,12 +77,19 @@ export async function verify(request: VerifyRequest): Promise<VerifyAnswer> {
   const notes = [...choice.notes];
   if (request.diff !== undefined && change.paths.length === 0)
     notes.push('the diff given names no file: it is empty or of no known form');
-  const attempts = await runAll(bench, detected, choice, change.paths, request, notes);
-  if (attempts.length === 0) return nothingToRun(root, notes, request.signal);
+  const bench: Bench = { ...idle, deadline: performance.now() + timeout * 1000 };
+  const { attempts, cut } = await runAll(bench, detected, choice, change.paths, request, notes);
+  if (attempts.length === 0) return nothingToRun(root, notes, cut);
   const decisive = decisiveOf(attempts);
   const failures = await judgeAll(decisive, { bench, detected, change, diff, given: request.diff, request, state });
   await remember(attempts, failures, choice, seams, await state).catch(() => {});
-  return answerOf(attempts, decisive, failures, notes, detected, timeout);
+  return answerOf(attempts, decisive, failures, notes, detected, timeout, cut);
+}
+
+interface Runs {
+  readonly attempts: readonly Attempt[];
+  /** Why not everything was run that should have been. */
+  readonly cut: 'timeout' | 'cancelled' | undefined;
 }
 
 async function runAll(
@@ -93,35 +99,42 @@ async function runAll(
   paths: readonly string[],
   request: VerifyRequest,
   notes: string[],
-): Promise<readonly Attempt[]> {
+): Promise<Runs> {
   const plans = detected.plans(paths);
-  for (const plan of plans)
-    notes.push(
-      ...plan.notes,
-      ...(plan.certainty === 'exact'
-        ? []
-        : [`${showCommand(fullCommand(plan))}: ${plan.certainty}, from ${plan.reason}`]),
-    );
+  for (const plan of plans) notes.push(...plan.notes, ...uncertainty(plan));
   const attempts: Attempt[] = [];
-  const usable = () => bench.signal?.aborted !== true && performance.now() < bench.deadline;
-  for (const { plan, command, tests } of await targetedCommands(bench, detected, choice, plans, notes)) {
-    if (usable()) attempts.push(await attempt(bench, plan, command, 'targeted', tests));
-  }
+  let cut: Runs['cut'];
+  const run = async (
+    plan: Plan,
+    command: Command,
+    scope: Attempt['scope'],
+    tests: readonly TestChoice[],
+  ): Promise<void> => {
+    if (bench.signal?.aborted) cut = 'cancelled';
+    else if (performance.now() >= bench.deadline) cut ??= 'timeout';
+    else attempts.push(await attempt(bench, plan, command, scope, tests));
+  };
+  for (const { plan, command, tests } of await targetedCommands(bench, detected, choice, plans, notes))
+    await run(plan, command, 'targeted', tests);
   const verdict = attempts.length > 0 ? gravest(attempts) : undefined;
-  if (verdict !== undefined && verdict !== 'passed' && !SELECTION_AT_FAULT.includes(verdict)) return attempts;
+  if (verdict !== undefined && verdict !== 'passed' && !SELECTION_AT_FAULT.includes(verdict)) return { attempts, cut };
   if (request.targetedOnly === true) {
     if (attempts.length === 0)
       notes.push(
         `no test was found to exercise the change; the full suite: ${plans.map((plan) => showCommand(fullCommand(plan))).join('; ')}`,
       );
-    return attempts;
+    return { attempts, cut };
   }
   if (verdict !== undefined && verdict !== 'passed')
     notes.push(`the targeted run ended with ${verdict}: the full suite decides`);
-  for (const plan of plans) {
-    if (usable()) attempts.push(await attempt(bench, plan, fullCommand(plan), 'full', []));
-  }
-  return attempts;
+  for (const plan of plans) await run(plan, fullCommand(plan), 'full', []);
+  return { attempts, cut };
+}
+
+function uncertainty(plan: Plan): readonly string[] {
+  return plan.certainty === 'exact'
+    ? []
+    : [`${showCommand(fullCommand(plan))}: ${plan.certainty}, from ${plan.reason}`];
 }
 
 interface Targeted {
@@ -264,15 +277,21 @@ async function remember(
   }
 }
 
-function nothingToRun(root: string, notes: readonly string[], signal: AbortSignal | undefined): VerifyAnswer {
+function nothingToRun(root: string, notes: readonly string[], cut: Runs['cut']): VerifyAnswer {
   const nothing = { ran: [], failures: [], tail: null, log: null };
-  if (signal?.aborted) return { ...nothing, verdict: 'cancelled', actions: [], notes };
+  if (cut !== undefined) return { ...nothing, verdict: cut, actions: [], notes };
   return {
     ...nothing,
     verdict: 'no-tests-ran',
     notes: [...notes, `nothing was run in ${root}`],
     actions: ['give the command that runs the tests: opl verify --command "…" (test_command in OpenCode)'],
   };
+}
+
+/** What was cut off is not passed, however far it came. */
+function overall(decisive: readonly Attempt[], cut: Runs['cut']): Verdict {
+  const verdict = gravest(decisive);
+  return cut !== undefined && (verdict === 'passed' || verdict === 'no-tests-ran') ? cut : verdict;
 }
 
 function answerOf(
@@ -282,9 +301,10 @@ function answerOf(
   notes: readonly string[],
   detected: Detected,
   timeoutSeconds: number,
+  cut: Runs['cut'],
 ): VerifyAnswer {
-  const verdict = gravest(decisive);
-  const worst = decisive.find(({ outcome }) => outcome.verdict === verdict) ?? (decisive[0] as Attempt);
+  const verdict = overall(decisive, cut);
+  const worst = decisive.find(({ outcome }) => outcome.verdict === verdict) ?? (decisive.at(-1) as Attempt);
   const all = [...notes, ...attempts.flatMap(({ outcome }) => outcome.notes)];
   if (failures.length > 0 && failures.every(({ before }) => before === 'failed'))
     all.push('every failing test failed before the change too');
@@ -295,11 +315,11 @@ function answerOf(
     plan: worst.plan,
     verdict,
     failures: worst.outcome.failures,
-    tail: worst.outcome.tail ?? '',
+    tail: [...worst.outcome.notes, tailOf(worst.run.log)].join('\n'),
     rerun: rerunOf(worst, detected),
     full: showCommand(fullCommand(worst.plan)),
     timeoutSeconds,
-    lastLine: worst.outcome.tail?.split('\n').at(-1) ?? '',
+    lastLine: tailOf(worst.run.log).split('\n').at(-1) ?? '',
   });
   return {
     verdict,
@@ -312,13 +332,18 @@ function answerOf(
   };
 }
 
+/** The name by which a runner can be asked for it: a failure of a whole file is named after the file, or not at all. */
+function namesOf({ test }: JudgedFailure | Attempt['outcome']['failures'][number], path: string): readonly string[] {
+  return test === null || test === path || test.endsWith(`/${path}`) ? [] : [test];
+}
+
 /** The command that runs the failing tests alone. */
 function rerunOf(one: Attempt, detected: Detected): string | undefined {
   const names = new Map<string, string[]>();
   for (const failure of one.outcome.failures) {
     const path = testFileOf(failure, one.tests);
     if (path === undefined) return undefined;
-    names.set(path, [...(names.get(path) ?? []), ...(failure.test === null ? [] : [failure.test])]);
+    names.set(path, [...(names.get(path) ?? []), ...namesOf(failure, path)]);
   }
   const tests = [...names].map(([path, all]) => ({ path, ...(all.length > 0 ? { names: all } : {}) }));
   const command = tests.length > 0 ? commandFor(one.plan, tests, detected.folder) : undefined;
