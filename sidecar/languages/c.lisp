@@ -29,6 +29,8 @@
 (defstruct (c (:include walk) (:conc-name c-))
   (locals (make-u32 +locals-kept+) :type u32-vector)
   (local-count 0 :type (integer 0 #.+locals-kept+))
+  (conditions 0 :type fixnum)            ; how many #if are open
+  (guarded nil)                          ; whether the first of them is the guard of a header
   (macros '() :type list)                ; (name . tokens of what functions it makes) of this file
   (renames '() :type list))              ; (name . other name): #define name other
 
@@ -81,6 +83,8 @@
                                       ((in-word-set-p name types))
                                       ;; `type name(…)' declares
                                       ((and (>= previous floor) (= (aref kinds previous) +identifier+)
+                                            ;; a word alone on the line before is a macro
+                                            (= (aref lines previous) (aref lines i))
                                             (not (in-word-set-p (aref names previous) control))))
                                       ((and (punctuation-p previous "*") (> previous floor) (= (aref kinds (1- previous)) +identifier+)
                                             (local-prototype-p w i to)))
@@ -126,11 +130,15 @@
                   (opl.source.names:octets-string (tokens-octets tokens) :start (token-end tokens i) :end (token-start tokens close))))))))
 
 (defun take-directive (w i)
-  "#include and #define at I."
-  (declare (type fixnum i))
+  "#include, #define and conditions at I."
+  (declare (type c w) (type fixnum i))
   (let ((mate (mate w i)) (word (name w i)))
     (unless (= mate +none+)
-      (cond ((= word (known "define"))
+      (cond ((or (= word (known "if")) (= word (known "ifdef")) (= word (known "ifndef")))
+             (when (and (zerop (c-conditions w)) (= word (known "ifndef")) (zerop i)) (setf (c-guarded w) t))
+             (incf (c-conditions w)))
+            ((= word (known "endif")) (when (plusp (c-conditions w)) (decf (c-conditions w))))
+            ((= word (known "define"))
              (when (identifier-p w (1+ i)) (take-macro w i (1+ i) mate)))
             ((or (= word (known "include")) (= word (known "include_next")) (= word (known "import")))
              (let ((path (include-name w (1+ i) mate)))
@@ -139,14 +147,16 @@
                              (logior +star+ (if (= (kind w (1+ i)) +string+) +relative+ 0)) (line w i)))))))))
 
 (defun take-macro (w i at end)
-  (declare (type fixnum i at end))
+  (declare (type c w) (type fixnum i at end))
   (let* ((function (and (token-at w (1+ at) "(") (< (1+ at) end) (adjacent-p w (1+ at))))
          (def (define w at (known "macro") :from i :to (if function (1+ (closer w (1+ at) end)) (1+ at)) :bind nil
-                :flags (if function +has-body+ 0) :parent +none+)))
+                ;; +private+: only under a condition
+                :flags (logior (if function +has-body+ 0) (if (> (c-conditions w) (if (c-guarded w) 1 0)) +private+ 0)) :parent +none+)))
     (setf (draft-def-scope (w-facts w) def) 0
           (draft-def-end (w-facts w) def) (token-end-line (w-tokens w) (1- end)))
     (cond (function (note-function-maker w at end))
           ((and (= end (+ at 2)) (identifier-p w (1+ at)))
+           (add-mark (w-facts w) (known "renames") (name w (1+ at)) def)
            (push (cons (name w at) (name w (1+ at))) (c-renames w)))
           ((and (> end (+ at 2)) (identifier-p w (1+ at)) (token-at w (+ at 2) "("))
            (push (list (name w at) :list (1+ at) end) (c-macros w))))))

@@ -1,0 +1,194 @@
+;;;; C: a name is a macro or function of the file, of what it includes, or the one function of that name that is
+;;;; linked; what is called through a pointer is not known.
+
+(defpackage #:opl.graph.families.c
+  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
+  (:import-from #:opl.source.names #:+none+ #:known)
+  (:export #:include-closure #:called-function #:included-file))
+(in-package #:opl.graph.families.c)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+;;; Includes
+
+(defun base-name (path)
+  (let ((slash (position #\/ path :from-end t))) (if slash (subseq path (1+ slash)) path)))
+
+(defun files-by-name (world)
+  "Table from the last part of a path to the files that end in it, for files that can be included."
+  (remembered (world :c-files)
+    (let ((table (make-hash-table :test 'equal)))
+      (do-world-files (file) (world)
+        (when (and (member (world-family world file) '(:c :c++)) (world-run world file))
+          (push file (gethash (base-name (world-path world file)) table))))
+      table)))
+
+(defun common-length (a b) (or (mismatch a b) (min (length a) (length b))))
+
+(defun normal-path (path)
+  "PATH without `.' and `..' parts; nil when it leaves the root."
+  (let ((parts '()) (start 0))
+    (loop
+      (let* ((slash (position #\/ path :start start)) (part (subseq path start slash)))
+        (cond ((or (string= part "") (string= part ".")))
+              ((string= part "..") (if parts (pop parts) (return-from normal-path nil)))
+              (t (push part parts)))
+        (if slash (setf start (1+ slash)) (return))))
+    (format nil "~{~A~^/~}" (nreverse parts))))
+
+(defun included-file (world file text)
+  "The file that FILE means by including TEXT: beside it, else the one whose path ends so, the nearest when there are
+several; nil when there is none."
+  (let* ((path (world-path world file)) (directory (directory-of path))
+         (beside (normal-path (if (string= directory "") text (format nil "~A/~A" directory text))))
+         (here (and beside (world-file-number world beside))))
+    (or (and here (world-run world here) here)
+        (let ((wanted (normal-path (remove-leading-dots text))) (best nil) (score -1))
+          (when wanted
+            (dolist (candidate (gethash (base-name wanted) (files-by-name world)) best)
+              (let* ((other (world-path world candidate)) (start (- (length other) (length wanted))))
+                (when (and (>= start 0) (string= wanted other :start2 start)
+                           (or (zerop start) (char= (char other (1- start)) #\/)))
+                  (let ((near (- (* 1000 (common-length path other)) (length other))))
+                    (when (or (> near score) (null best)) (setf best candidate score near)))))))))))
+
+(defun remove-leading-dots (text)
+  (loop while (and (> (length text) 3) (string= "../" text :end2 3)) do (setf text (subseq text 3)))
+  text)
+
+(defun includes-of (world file)
+  "The files that FILE includes itself."
+  (remembered (world :c-includes file)
+    (let ((run (world-run world file)) (found '()))
+      (dotimes (import (import-count run) (nreverse found))
+        (let ((target (included-file world file (name-text world (import-module run import)))))
+          (when target (pushnew target found)))))))
+
+(defun includers-of (world file)
+  "Files that include FILE themselves."
+  (gethash file (remembered (world :c-includers)
+                  (let ((table (make-hash-table)))
+                    (do-world-files (from) (world)
+                      (when (and (member (world-family world from) '(:c :c++)) (world-run world from))
+                        (dolist (to (includes-of world from)) (push from (gethash to table)))))
+                    table))))
+
+(defconstant +includers-asked+ 8 "Of a header that everything includes no more files than these are asked for what it sees.")
+
+(defun seen-through-includers-p (world file holder)
+  "Whether HOLDER is seen in FILE because a file that includes FILE includes it too, or is it: parts of a source that
+are files of their own, lists of macros to be defined by whoever includes them."
+  (loop for includer in (includers-of world file) repeat +includers-asked+
+          thereis (or (= 1 (aref (include-closure world includer) holder))
+                      (loop for outer in (includers-of world includer) repeat +includers-asked+
+                              thereis (= 1 (aref (include-closure world outer) holder))))))
+
+(defconstant +closures-kept+ 4000 "Closures remembered; beyond, in the largest repositories, they are made anew.")
+
+(defun include-closure (world file)
+  "A bit vector over file numbers: FILE and all that it includes."
+  (let ((table (remembered (world :c-closures) (make-hash-table :synchronized t))))
+    (or (gethash file table)
+        (let ((bits (make-array (world-file-count world) :element-type 'bit :initial-element 0)) (queue (list file)))
+          (setf (aref bits file) 1)
+          (loop while queue
+                do (dolist (next (includes-of world (pop queue)))
+                     (when (zerop (aref bits next)) (setf (aref bits next) 1) (push next queue))))
+          (when (< (hash-table-count table) +closures-kept+) (setf (gethash file table) bits))
+          bits))))
+
+;;; Calls
+
+(defun local-name-p (world file scope name)
+  "Whether NAME is a variable of the function whose scope SCOPE is in."
+  (let ((view (view-of world file)) (run (world-run world file)))
+    (loop repeat 20
+          until (or (= scope +none+) (zerop scope))
+          do (let ((binding (find-binding view scope name)))
+               (when (and binding (= (binding-kind run binding) +variable+)) (return t)))
+             (setf scope (scope-parent run scope)))))
+
+(defun nearest (world file tags)
+  "The tag among TAGS in FILE's directory or nearest to it. Second value: whether another file is as near."
+  (let ((path (world-path world file)) (best nil) (score -1) (tie nil))
+    (dolist (tag tags)
+      (let* ((other (world-path world (tag-file tag)))
+             (near (count #\/ path :end (common-length path other)))
+             (near (+ (* 2 near) (if (string= (directory-of path) (directory-of other)) 1 0))))
+        (cond ((> near score) (setf best tag score near tie nil))
+              ((and (= near score) (/= (tag-file tag) (tag-file best))) (setf tie t)))))
+    (values best tie)))
+
+(defparameter *library*
+  '("malloc" "calloc" "realloc" "free" "memcpy" "memset" "memmove" "memcmp" "strlen" "strcmp" "strncmp" "strcpy" "strncpy" "strcat"
+    "strdup" "strchr" "strrchr" "strstr" "printf" "fprintf" "sprintf" "snprintf" "vsnprintf" "fopen" "fclose" "fread" "fwrite"
+    "read" "write" "open" "close" "exit" "abort" "assert" "getenv" "isatty" "strtol" "strtod" "qsort" "time")
+  "Functions of the C library that projects replace by macros under a condition, mostly one that does not hold.")
+
+(defun library-name-p (world name)
+  (let ((table (remembered (world :c-library)
+                 (let ((table (make-hash-table)))
+                   (dolist (text *library* table)
+                     (let ((n (opl.source.names:find-name (world-names world) text))) (when n (setf (gethash n table) t))))))))
+    (gethash name table)))
+
+(defun called-function (world file name)
+  "What a call of NAME in FILE means. Values: tag or nil, rule."
+  (let ((closure (include-closure world file)) (macro nil) (own nil) (included '()) (linked '()) (declared nil) (far '()))
+    (do-named (tag) (world name)
+      (let* ((holder (tag-file tag)) (kind (tag-kind world tag)) (flags (tag-flags world tag)) (near (= 1 (aref closure holder))))
+        (cond ((not (member (world-family world holder) '(:c :c++))))
+              ((= kind (known "macro"))
+               (when (logtest +has-body+ flags)
+                 (cond ((not near) (push tag far))
+                       ((or (null macro) (and (= holder file) (/= (tag-file macro) file))) (setf macro tag)))))
+              ((= kind (known "prototype")) (when near (setf declared t)))
+              ((not (member kind (list (known "function") (known "method")))))
+              ((= holder file) (unless (and own (logtest +has-body+ (tag-flags world own))) (setf own tag)))
+              (near (push tag included))
+              ((not (logtest +private+ flags)) (push tag linked))
+              (t (push tag far)))))
+    (cond (macro (values macro (cond ((and (logtest +private+ (tag-flags world macro)) (library-name-p world name)) :ambiguous)
+                                     ((= (tag-file macro) file) :same-file)
+                                     (t :import))))
+          (own (values own :same-file))
+          (included (values (first (last included)) :import))
+          ((and linked (null (rest linked))) (values (first linked) (if declared :declared :linked)))
+          (linked (multiple-value-bind (tag tie) (nearest world file (nreverse linked))
+                    (values tag (cond (tie :ambiguous)
+                                      ((every (lambda (other) (= (tag-file other) (tag-file tag))) linked) (if declared :declared :linked))
+                                      (declared :linked)
+                                      (t :ambiguous)))))
+          (far (let ((tag (find-if (lambda (tag) (seen-through-includers-p world file (tag-file tag))) (nreverse far))))
+                 (and tag (values tag :import)))))))
+
+(defun other-names (world)
+  "Table from a name to the names that macros put in its place or that it is put in place of."
+  (remembered (world :c-renames)
+    (let ((table (make-hash-table)))
+      (do-world-files (file) (world)
+        (let ((run (world-run world file)))
+          (when (and run (member (world-family world file) '(:c :c++)))
+            (do-marks (name def) (run (known "renames"))
+              (pushnew name (gethash (def-name run def) table))
+              (pushnew (def-name run def) (gethash name table))))))
+      table)))
+
+(defun renamed-function (world file name)
+  "The function that NAME means under another name that a macro gives it."
+  (dolist (other (gethash name (other-names world)))
+    (multiple-value-bind (tag rule) (called-function world file other)
+      (when (and tag (/= (tag-kind world tag) (known "macro")) (not (eq rule :ambiguous)))
+        (return (values tag :linked))))))
+
+(defun callee-of (world file site)
+  (let* ((run (world-run world file)) (name (site-name run site)))
+    (cond ((/= (site-callee run site) +none+) (values nil :pointer))
+          ((local-name-p world file (site-scope run site) name) (values nil :variable))
+          (t (multiple-value-bind (tag rule) (called-function world file name)
+               (unless tag (multiple-value-setq (tag rule) (renamed-function world file name)))
+               (values tag (or rule :unbound)))))))
+
+(define-family :c
+  :callee #'callee-of
+  :guess nil)
