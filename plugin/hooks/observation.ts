@@ -62,8 +62,29 @@ function recordCall(host: Host, { tool, sessionID, args }: Call, { output, metad
   if (edits.length > 0) return;
   const text = typeof output === 'string' ? output : '';
   const given = (args ?? {}) as Record<string, unknown>;
-  if (tool === 'bash') recordCommand(host, sessionID, String(given.command ?? ''), text, metadata);
+  if (tool === 'verify_change') recordVerification(host, sessionID, metadata);
+  else if (tool === 'bash') recordCommand(host, sessionID, String(given.command ?? ''), text, metadata);
   else journal.record(sessionID, { kind: 'tool', subject: tool, text: callText(given, text) });
+}
+
+interface Verification {
+  ran?: { command: string; verdict: string; passed: number | null; failed: number | null }[];
+  failing?: { test: string | null; path: string | null; line: number | null; message: string }[];
+}
+
+/** A line for the counts, then one for each failing test: its name, TAB, where and why. */
+function recordVerification(host: Host, sessionID: string, metadata: unknown): void {
+  const { ran = [], failing = [] } = (metadata ?? {}) as Verification;
+  const tests = failing.map(({ test, path, line, message }) => {
+    const where = path ? `${path}${line ? `:${line}` : ''} ` : '';
+    return `${oneLine(test ?? path ?? 'build', ARGUMENTS)}\t${where}${oneLine(message, RESULT)}`;
+  });
+  for (const [index, { command, verdict, passed, failed }] of ran.entries()) {
+    const counts = `${passed ?? '?'} passed, ${failed ?? '?'} failed`;
+    // Failures are told of all runs together; they belong to the last, which is the widest.
+    const text = [counts, ...(index === ran.length - 1 ? tests : [])].join('\n');
+    journalOf(host).record(sessionID, { kind: 'verdict', subject: oneLine(command, RESULT), state: verdict, text });
+  }
 }
 
 function callText(args: unknown, output: string): string {

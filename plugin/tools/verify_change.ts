@@ -77,7 +77,14 @@ export function verifyChangeTool(host: Host): Tool<Input> {
       return {
         title: `${verdict}${failures.length > 0 ? `, ${failures.length} failures` : ''}`,
         output: renderVerify(answer),
-        metadata: { verdict, ran, failures: failures.length, log },
+        metadata: {
+          verdict,
+          ran,
+          failures: failures.length,
+          // What the session's memory keeps.
+          failing: failures.slice(0, 50).map(({ test, path, line, message }) => ({ test, path, line, message })),
+          log,
+        },
       };
     },
   };

@@ -11,7 +11,7 @@
                 #:*memory* #:memory-trouble #:attach-memory #:observations #:remember #:sessions #:current-session
                 #:latest-session #:session-parent-of #:session-head-of #:sync-session)
   (:import-from #:opl.session.intake #:take-in #:*symbols-at*)
-  (:import-from #:opl.index.store #:index-file-number)
+  (:import-from #:opl.index.store #:index-file-number #:index-file-count #:index-run #:index-path)
   (:import-from #:opl.index.workspace #:current-index #:fresh-index)
   (:import-from #:opl.image.targets #:innermost-tags #:tag-label)
   (:import-from #:opl.session.recall #:recall)
@@ -31,6 +31,37 @@
   (dolist (message (attach-kept (folder-below cache "kept")))
     (emit remark message)))
 
+(defvar *index-seen* nil
+  "The index up to which changes of the tree were taken in.")
+
+(defconstant +changes-limit+ 30
+  "Changed files that are remembered one by one; more at once is a checkout, and remembered as one.")
+
+(defun changes-between (before after)
+  "What differs between two indexes of one root: a list of (path . state), by path."
+  (let ((changes '()))
+    (flet ((run-of (index file) (and (< file (index-file-count index)) (index-run index file))))
+      (dotimes (file (max (index-file-count before) (index-file-count after)))
+        (let ((old (run-of before file)) (new (run-of after file)))
+          (unless (eq old new)
+            (push (cons (index-path (if new after before) file)
+                        (cond ((null old) "add") ((null new) "delete") (t "change")))
+                  changes)))))
+    (sort changes #'string< :key #'car)))
+
+(defun take-tree-changes (session except)
+  "Remember as edits what changed in the tree since the last look, by a command or outside of the session; EXCEPT
+is a path that is told otherwise, or NIL."
+  (when (current-index)
+    (let* ((index (fresh-index))
+           (changes (and *index-seen* (not (eq index *index-seen*))
+                         (remove except (changes-between *index-seen* index) :key #'car :test #'equal))))
+      (setf *index-seen* index)
+      (if (<= (length changes) +changes-limit+)
+          (loop for (path . state) in changes
+                do (take-in session :edit :subject path :state state :text "by a command or outside of this session"))
+          (take-in session :tool :subject "tree" :text (format nil "~D files changed at once" (length changes)))))))
+
 (defun symbols-at (path lines)
   "The definitions of PATH that LINES stand in, as text; NIL while the first index is being made."
   (let* ((index (and (current-index) (fresh-index)))
@@ -42,6 +73,10 @@
 
 (define-operation observe (session parent head kind subject state text)
   "Remembers that something happened. Answers when it is written down."
+  (case kind
+    (:edit (ignore-errors (take-tree-changes session subject)))
+    (:output (ignore-errors (take-tree-changes session nil)))
+    (:request (unless *index-seen* (setf *index-seen* (current-index)))))
   (take-in session kind :parent (or parent "") :head (or head "")
                         :subject (or subject "") :state (or state "") :text text)
   (when (memory-trouble *memory*)

@@ -4,7 +4,7 @@
 (defpackage #:opl.session.change
   (:use #:cl)
   (:import-from #:opl.session.observation #:shorten #:one-line)
-  (:export #:describe-diff #:diff-line-numbers))
+  (:export #:describe-diff #:diff-line-numbers #:lines-of))
 
 (in-package #:opl.session.change)
 
@@ -19,6 +19,7 @@
   "Words after which a name is being defined, in the languages people write.")
 
 (defun lines-of (text)
+  "The lines of TEXT without their ends; a text without any is one empty line."
   (loop for start = 0 then (1+ end)
         for end = (position #\Newline text :start start)
         collect (string-right-trim '(#\Return) (subseq text start end))

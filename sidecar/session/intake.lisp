@@ -6,7 +6,7 @@
   (:import-from #:opl.session.observation
                 #:observation-kind #:observation-subject #:observation-state #:one-line #:shorten)
   (:import-from #:opl.session.memory #:observe #:observations)
-  (:import-from #:opl.session.change #:describe-diff #:diff-line-numbers)
+  (:import-from #:opl.session.change #:describe-diff #:diff-line-numbers #:lines-of)
   (:import-from #:opl.session.decision #:decisions #:trivial-request-p)
   (:export #:take-in #:take-test-run #:*symbols-at* #:*read-log*))
 
@@ -41,16 +41,29 @@ it, else verdict, counts and failures as TAKE-TEST-RUN takes them; NIL while the
       (unless (known-decision-p decision known)
         (apply #'observe session :decision :text decision keys)))))
 
-(defun take-output (session command text exit)
+(defun at-head (counts head)
+  "COUNTS with the commit at which they hold: a verdict without its tree says little later."
+  (if (string= head "") counts (format nil "~A at ~A" counts (subseq head 0 (min 10 (length head))))))
+
+(defun take-output (session command text exit head)
   (when *read-log*
     (multiple-value-bind (verdict counts failures) (ignore-errors (funcall *read-log* text exit))
       (when verdict
-        (take-test-run session command verdict counts failures)))))
+        (take-test-run session command verdict (at-head counts head) failures)))))
+
+(defun take-verdict (session command verdict text head)
+  "TEXT is a line of counts, then a line for each failing test: its name, TAB, where and why."
+  (destructuring-bind (counts &rest tests) (lines-of text)
+    (take-test-run session command verdict (at-head counts head)
+                   (loop for line in tests
+                         for tab = (position #\Tab line)
+                         unless (string= line "")
+                           collect (list (subseq line 0 tab) (if tab (subseq line (1+ tab)) ""))))))
 
 (defun take-in (session kind &key (subject "") (state "") (text "") (parent "") (head ""))
   "Remember that KIND happened in SESSION. KIND is one of the kinds of observation, or :ANSWER, what the model
 wrote, of which only the decisions are kept, or :OUTPUT, what the command SUBJECT printed, of which only the tests are.
-The TEXT of an :EDIT may be a unified diff."
+The TEXT of an :EDIT may be a unified diff; of a :VERDICT it is the counts, then the failing tests, a line each."
   (let ((keys (list :parent parent :head head)))
     (case kind
       (:request
@@ -60,7 +73,9 @@ The TEXT of an :EDIT may be a unified diff."
       (:answer
        (take-decisions session text keys))
       (:output
-       (take-output session subject text (parse-integer state :junk-allowed t)))
+       (take-output session subject text (parse-integer state :junk-allowed t) head))
+      (:verdict
+       (take-verdict session subject state text head))
       (:edit
        (apply #'observe session :edit :subject subject :state state
                                       :text (describe-diff text (changed-symbols subject text))

@@ -54,3 +54,12 @@
     (check-equal '("lint: x") (section "Failing tests"))
     (check-equal '("a" "b") (section "Fixed tests"))
     (check (find "npm test: passed, 9 of 9" (section "Last test runs") :test #'string=))))
+
+(deftest a-verdict-carries-its-tests-and-its-commit
+  (with-memory
+    (take-in "s" :verdict :subject "npm test" :state "failed" :head "0123456789abcdef"
+                          :text (format nil "1 passed, 1 failed~%adds~Ctest/a.ts:3 expected 1" #\Tab))
+    (check-equal '("adds: test/a.ts:3 expected 1") (section "Failing tests"))
+    (check-equal '("npm test: failed, 1 passed, 1 failed at 0123456789") (section "Last test runs"))
+    (take-in "s" :verdict :subject "npm test" :state "passed" :text "2 passed, 0 failed")
+    (check-equal '("adds") (section "Fixed tests"))))
