@@ -1,9 +1,9 @@
 // What to do next: for each kind of failure the command to type or the line to look at. Nothing is said that is not of this run.
 
-import { packageManagerOf } from './detect-javascript.ts';
 import { interpreterOf } from './detect-python.ts';
 import { type Folder, isRecord, under } from './folder.ts';
 import type { Failure } from './outcome-types.ts';
+import { packageManagerOf } from './package-managers.ts';
 import type { Plan, Verdict } from './plan.ts';
 
 export interface ActionContext {

@@ -1,5 +1,5 @@
-import { packageManagerOf } from './detect-javascript.ts';
 import { type Folder, isRecord } from './folder.ts';
+import { packageManagerOf } from './package-managers.ts';
 import type { Plan } from './plan.ts';
 
 /** What a build system with a graph of its own is asked with. */

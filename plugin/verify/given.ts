@@ -1,6 +1,7 @@
-import { PACKAGE_MANAGERS, packageManagerOf, planOfScript } from './detect-javascript.ts';
+import { planOfScript } from './detect-javascript.ts';
 import { type Folder, isRecord, under } from './folder.ts';
 import { isWatcher, runOnce } from './once.ts';
+import { PACKAGE_MANAGERS, packageManagerOf } from './package-managers.ts';
 import type { Plan } from './plan.ts';
 import { identify, programOf } from './runners.ts';
 import { scriptsOf } from './script.ts';

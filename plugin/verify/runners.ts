@@ -1,4 +1,5 @@
 import type { Runner } from './runner.ts';
+import { BROWSER_RUNNERS } from './runners-browser.ts';
 import { COMPILED_RUNNERS } from './runners-compiled.ts';
 import { JAVASCRIPT_RUNNERS } from './runners-javascript.ts';
 import { JVM_RUNNERS } from './runners-jvm.ts';
@@ -8,6 +9,7 @@ import type { SimpleCommand } from './words.ts';
 
 export const RUNNERS: readonly Runner[] = [
   ...JAVASCRIPT_RUNNERS,
+  ...BROWSER_RUNNERS,
   ...PYTHON_RUNNERS,
   ...JVM_RUNNERS,
   ...COMPILED_RUNNERS,
