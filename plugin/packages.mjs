@@ -10,13 +10,14 @@ export const FOLDER = path.resolve(import.meta.dirname, '..');
 export function ensurePackages(packages) {
   if (packages.every((name) => existsSync(path.join(FOLDER, 'node_modules', name, 'package.json')))) return;
   process.stderr.write('Installing npm packages (once) …\n');
-  // npm's own words go to standard error: standard output belongs to the answer.
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // npm's own words go to standard error: standard output belongs to the answer. Not `npm ci`, which refuses a lock file made where a registry does
+  // not have the packages of every other platform.
+  const { status } = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: FOLDER,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
   if (status === 0) return;
-  process.stderr.write(`npm packages could not be installed; type: cd ${FOLDER} && npm ci --loglevel=notice\n`);
+  process.stderr.write(`npm packages could not be installed; type: cd ${FOLDER} && npm install --loglevel=notice\n`);
   process.exit(2);
 }
