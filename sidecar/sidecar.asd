@@ -49,6 +49,9 @@
    (:file "languages/lua")
    (:file "languages/shell")
    (:file "languages/lisp")
+   (:file "languages/perl")
+   (:file "languages/r")
+   (:file "languages/julia")
    (:file "languages/braces")
    (:file "languages/go")
    (:file "languages/java")
@@ -80,6 +83,7 @@
    (:file "graph/families/go")
    (:file "graph/families/java")
    (:file "graph/families/c")
+   (:file "graph/families/rust")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/text")

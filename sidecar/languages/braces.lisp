@@ -327,7 +327,7 @@ type that is expected of it; +none+ where neither is known."
       (when (>= i to) (return (values node i)))
       (let ((name (name w i)) (punctuation (= (kind w i) +punctuation+)))
         (cond ((and punctuation (in-word-set-p name (dialect-members dialect)) (identifier-p w (1+ i)) (< (1+ i) to)
-                    (not (token-at w (1+ i) "new" "class")))
+                    (not (token-at w (1+ i) "new" "class" "await")))
                (setf named (1+ i)
                      node (member-node w node (name w named))
                      i (+ i 2)))

@@ -152,9 +152,13 @@ content goes to the names within Some(…) and Ok(…)."
                             :value (cond (single value)
                                          ((and (/= value +none+) (token-at w (1- i) "(") (token-at w (- i 2) "Some" "Ok")
                                                (= (- i 2) from))
-                                          (node w +op-await+ value))
+                                          (unwrapped w value))
                                          (t +none+))))))
              (incf i))))
+
+(defun unwrapped (w node)
+  "What NODE, an Option or a Result, holds: as calling unwrap on it gives."
+  (node w +op-call+ (member-node w node (known "unwrap"))))
 
 ;;; Attributes
 
@@ -647,9 +651,9 @@ content goes to the names within Some(…) and Ok(…)."
                 (values (node w +op-function+ (cell-list w (nreverse types)) result scope) (min end to)))))))))
 
 (defun macro-arguments (w open close)
-  "What a macro is called with, read as expressions between commas as far as it is."
+  "What a macro is called with, read as code as far as it is."
   (declare (type fixnum open close))
-  (do-pieces (start end w (1+ open) close ("," ";" "=>")) (when (< start end) (truncating-nodes (w) (code w start end)))))
+  (code w (1+ open) close))
 
 (defun take-macro-call (w i node to)
   "name!(…): I is the `!'. Values: node, token after."
@@ -731,7 +735,8 @@ content goes to the names within Some(…) and Ok(…)."
   (declare (type fixnum i to) (type (unsigned-byte 32) node))
   (cond ((and (token-at w i "!") (token-at w (1+ i) "(" "[" "{") (identifier-p w (1- i)) (< (1+ i) to))
          (take-macro-call w i node to))
-        ((token-at w i "?") (values (node w +op-await+ node) (1+ i)))
+        ((token-at w i "?") (values (unwrapped w node) (1+ i)))
+        ((and (token-at w i ".") (token-at w (1+ i) "await")) (values node (+ i 2)))
         ((and (token-at w i "::") (token-at w (1+ i) "<") (< (1+ i) to))
          ;; the name before the type arguments is what a call calls
          (let ((after (skip-angles w (1+ i) to)))
@@ -784,3 +789,15 @@ content goes to the names within Some(…) and Ok(…)."
   (let ((w (start-walk tokens facts names path *dialect*)))
     (take-items w 0 (tokens-count tokens))
     (adopt-methods w)))
+
+;;; Cargo.toml: the names of a package and of its library
+
+(define-extractor :cargo (tokens facts names path) (:ctags-kinds ())
+  (add-scope facts +none+ +module-scope+ +none+)
+  (let ((section nil))
+    (loop for i from 0 below (tokens-count tokens)
+          do (cond ((and (token-is tokens i "[") (token-first-on-line-p tokens i))
+                    (setf section (and (= (token-kind tokens (1+ i)) +identifier+) (token-is tokens (+ i 2) "]") (token-name tokens (1+ i)))))
+                   ((and (member section (list (known "package") (known "lib"))) (token-is tokens i "name") (token-is tokens (1+ i) "=")
+                         (= (token-kind tokens (+ i 2)) +string+))
+                    (add-mark facts (known "crate") (opl.source.names:intern-string names (string-content tokens (+ i 2))) 0))))))

@@ -171,6 +171,8 @@ that this language does not have."
                 (list "b'" (character-literal)) (list "'" (character-or-lifetime))))
   :operators '("..=") :without '("||" "&&" "++" "--" "??"))
 
+(define-language "Cargo" (:family :cargo :files ("Cargo.toml")) (append (list (list "#" (line-comment))) *double*))
+
 (define-language "Java" (:family :java :ctags "Java" :extensions ("java"))
   (append *slash-comments* *double*
           (list (list "\"\"\"" (string-literal "\"\"\"" :multiline t)) (list "'" (character-literal)))))
