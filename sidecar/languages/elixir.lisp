@@ -7,7 +7,7 @@
   (:import-from #:opl.source.tokens #:+string+ #:+identifier+ #:+number+ #:+punctuation+)
   (:import-from #:opl.source.facts #:+module-scope+ #:+class-scope+ #:+function-scope+ #:+op-member+ #:+op-name+
                 #:draft-def-to #:draft-def-from #:draft-def-end #:draft-site-arity #:draft-test-end
-                #:+parameter+ #:+call+ #:+pass+ #:+exported+ #:+private+ #:+declaration+ #:+star+ #:+implements+ #:+mixes-in+ #:add-heritage)
+                #:+parameter+ #:+call+ #:+pass+ #:+exported+ #:+private+ #:+declaration+ #:+star+ #:+implements+ #:add-heritage)
   (:import-from #:opl.languages.extractor #:define-extractor))
 (in-package #:opl.languages.elixir)
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
@@ -88,7 +88,7 @@
   (advance r)
   (cond
     ((keyword-p r i))
-    ((and (is r (p) "(") (adjacent-p r (p))) (call r i (name-node r (name-at r i))))
+    ((and (is r (p) "(") (adjacent-p r (p))) (call r i (if (is r (1- i) ".") +none+ (name-node r (name-at r i)))))
     ((is r (1- i) "|>") (call r i (name-node r (name-at r i))))
     ((and (is r (1- i) "&") (is r (p) "/")) (site r (name-at r i) (line-at r i) +pass+ (name-node r (name-at r i))))
     ((and (argument-begins-p r (p)) (not (is r (1- i) "." "@"))) (call r i (name-node r (name-at r i))))))
@@ -251,9 +251,7 @@
               (when (and (is r end ",") (is r (1+ end) "as") (identifier-at-p r (+ end 3))) (setf local (name-at r (+ end 3)) (p) (+ end 4)))
               (add-imported r local last module 0 line)))
            ((is r i "import") (add-imported r +none+ (known "*") module +star+ line))
-           (t (add-imported r +none+ (known "*") module opl.source.facts:+side-effect+ line)
-              (when (and (is r i "use") (/= (reading-owner r) +none+))
-                (add-heritage (reading-facts r) (reading-owner r) +mixes-in+ (name-node r module))))))))))
+           (t (add-imported r +none+ (known "*") module opl.source.facts:+side-effect+ line))))))))
 
 (defun text (r from to)
   (opl.source.names:name-string (reading-names r) (words-name r from to)))

@@ -1,0 +1,95 @@
+;;;; Languages whose functions share one space of names: shells, R, Julia, the Lisps, Lua, Perl. A name that the
+;;;; file does not define is `likely' the one defined in the same folder, and `possible' when the only
+;;;; definition of that name is elsewhere; what a sourced or required file defines is sure.
+
+(defpackage #:opl.graph.families.global-names
+  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
+  (:import-from #:opl.graph.families.paths #:plain-path #:path-from)
+  (:import-from #:opl.source.names #:+none+ #:known))
+(in-package #:opl.graph.families.global-names)
+(declaim (optimize (speed 1) (safety 1)))
+
+(defun global-p (world tag)
+  (and (not (logtest +local+ (tag-flags world tag)))
+       (let ((kind (tag-kind world tag)))
+         (or (function-kind-p kind) (class-kind-p kind)))
+       (let ((parent (tag-parent world tag)))
+         (or (null parent)
+             (let ((kind (tag-kind world parent)))
+               (or (= kind (known "module")) (= kind (known "namespace"))))))))
+
+(defun candidates (world file name)
+  (let ((family (world-family world file)) (found '()))
+    (do-named (tag) (world name)
+      (when (and (eq family (world-family world (tag-file tag))) (global-p world tag)) (push tag found)))
+    (nreverse found)))
+
+(defun read-files (world file)
+  "Files that FILE sources or includes."
+  (remembered (world :sourced file)
+    (let ((run (world-run world file)))
+      (loop for import below (import-count run)
+            for target = (import-file world file import)
+            when (integerp target) collect target))))
+
+(defun outer-name-of (world file name mode)
+  "The definition of NAME that is seen all over."
+  (declare (ignore mode))
+  (let* ((found (candidates world file name)) (sourced (and found (read-files world file)))
+         (read (remove-if-not (lambda (tag) (member (tag-file tag) sourced)) found))
+         (directory (directory-of (world-path world file)))
+         (near (remove-if-not (lambda (tag) (string= directory (directory-of (world-path world (tag-file tag))))) found)))
+    (cond ((null found) nil)
+          ((and read (null (rest read))) (values (first read) :import))
+          ((and near (null (rest near))) (values (first near) :same-directory))
+          ((null (rest found)) (values (first found) :unique)))))
+
+;;; Where imports lead
+
+(defun first-file (world paths) (loop for path in paths thereis (world-file-number world (plain-path path))))
+
+(defun module-text (world file import) (name-text world (import-module (world-run world file) import)))
+
+(defun sourced-file (world file import)
+  "A path as a shell, R or Julia reads it: from the file's folder or the root."
+  (let ((text (module-text world file import)))
+    (or (first-file world (list (path-from (directory-of (world-path world file)) text) text)) :external)))
+
+(defun lua-module (world file import)
+  (let* ((stem (substitute #\/ #\. (module-text world file import))) (directory (directory-of (world-path world file))))
+    (or (first-file world (loop for root in (list "" "lua/" "src/" "lib/" (concatenate 'string directory "/"))
+                                append (list (concatenate 'string root stem ".lua") (concatenate 'string root stem "/init.lua"))))
+        :external)))
+
+(defun lua-exported (world file name)
+  "The function NAME that FILE, a module, puts into the table it returns."
+  (let ((run (world-run world file)) (found nil))
+    (do-named (tag) (world name)
+      (when (and (= (tag-file tag) file) (function-kind-p (tag-kind world tag)) (not (logtest +local+ (tag-flags world tag))))
+        (let ((parent (def-parent run (tag-def tag))))
+          (when (or (= parent +none+) (= (def-kind run parent) (known "variable"))) (setf found tag)))))
+    found))
+
+(defun perl-module (world file import)
+  (let ((path (with-output-to-string (out)
+                (loop with text = (module-text world file import)
+                      for i from 0 below (length text)
+                      do (if (char= (char text i) #\:) (when (char= (char text (1- i)) #\:) (write-char #\/ out)) (write-char (char text i) out))))))
+    (or (first-file world (list (concatenate 'string "lib/" path ".pm") (concatenate 'string path ".pm"))) :external)))
+
+(defun perl-name (world file name mode)
+  "A package, or a function of the repository."
+  (let ((packages '()))
+    (do-named (tag) (world name)
+      (when (= (tag-kind world tag) (known "package")) (push tag packages)))
+    (if packages (car (last packages)) (outer-name-of world file name mode))))
+
+(define-family (:shell :r :julia)
+  :import-module #'sourced-file :outer-name #'outer-name-of :guess nil)
+(define-family :lisp
+  :outer-name #'outer-name-of :guess nil)
+(define-family :lua
+  :import-module #'lua-module :exported #'lua-exported :outer-name #'outer-name-of)
+(define-family :perl
+  :import-module #'perl-module :outer-name #'perl-name :implicit-self t :linear t :rebinds t
+  :builtin-names '("new" "get" "set" "print" "close" "open" "push" "keys" "values" "name" "run" "add" "param" "can" "isa"))

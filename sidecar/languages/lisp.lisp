@@ -1,0 +1,196 @@
+;;;; Common Lisp, Emacs Lisp, Scheme, Clojure: forms. A definition is a list whose first word begins with `def';
+;;;; the first word of any other list that is code is a call.
+
+(defpackage #:opl.languages.lisp
+  (:use #:cl #:opl.languages.reading)
+  (:import-from #:opl.source.names #:+none+ #:known #:name-case #:name-string)
+  (:import-from #:opl.source.tokens #:+string+ #:+identifier+ #:+punctuation+)
+  (:import-from #:opl.source.facts #:+function-scope+ #:draft-def-to #:draft-def-from #:draft-test-end #:+call+ #:+pass+ #:+exported+
+                #:+private+ #:+local+ #:+side-effect+)
+  (:import-from #:opl.languages.extractor #:define-extractor))
+(in-package #:opl.languages.lisp)
+(declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+(declaim (ftype function form))
+
+(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
+(defmacro p () '(reading-p r))
+(defmacro limit () '(reading-limit r))
+(defun advance (r) (incf (p)))
+
+(defparameter *kinds*
+  '(("defun" . "function") ("defn" . "function") ("defn-" . "function") ("cl-defun" . "function") ("defsubst" . "function")
+    ("define-inline" . "function") ("defgeneric" . "function") ("cl-defgeneric" . "function") ("defmulti" . "function")
+    ("defmethod" . "method") ("cl-defmethod" . "method") ("defmacro" . "macro") ("cl-defmacro" . "macro") ("defmacro-" . "macro")
+    ("define-syntax" . "macro") ("define-compiler-macro" . "macro") ("define-macro" . "macro") ("define-syntax-rule" . "macro")
+    ("defclass" . "class") ("defstruct" . "struct") ("cl-defstruct" . "struct") ("define-condition" . "class") ("define-record-type" . "struct")
+    ("defrecord" . "struct") ("deftype" . "alias") ("defprotocol" . "protocol") ("definterface" . "interface") ("struct" . "struct")
+    ("defvar" . "variable") ("defparameter" . "variable") ("defvar-local" . "variable") ("defcustom" . "variable") ("def" . "variable")
+    ("defonce" . "variable") ("defglobal" . "variable") ("define" . "variable") ("defconst" . "constant") ("defconstant" . "constant")
+    ("define-constant" . "constant") ("define-symbol-macro" . "variable") ("defpackage" . "package") ("uiop:define-package" . "package")
+    ("ns" . "namespace") ("define-module" . "module") ("defsystem" . "module") ("asdf:defsystem" . "module") ("define-library" . "module")
+    ("deftest" . "function") ("ert-deftest" . "function") ("def-test" . "function") ("test-case" . "function") ("define-minor-mode" . "function")
+    ("define-derived-mode" . "function") ("defgroup" . "variable") ("defface" . "variable") ("defsetf" . "function") ("define-method-combination" . "function"))
+  "What the words that define make.")
+
+(defparameter *kind-table*
+  (let ((table (make-hash-table :test 'equal))) (loop for (word . kind) in *kinds* do (setf (gethash word table) kind)) table))
+
+(defun opens-p (r i) (and (is r i "(" "[" "{") (/= (mate-at r i) +none+) (> (the (unsigned-byte 32) (mate-at r i)) (the index i))))
+
+(defun walk (r)
+  "Reads forms up to the limit."
+  (declare (type reading r))
+  (with-depth (r)
+    (loop while (< (p) (limit))
+          do (let ((from (p))) (form r from) (when (= (p) from) (advance r))))))
+
+(defun skip-form (r)
+  "Past the form in hand, unread."
+  (let ((i (p))) (if (opens-p r i) (setf (p) (1+ (the index (closer r i)))) (advance r))))
+
+(defun form (r i)
+  (declare (type reading r) (type index i))
+  (cond
+    ((is r i "'")
+     (advance r)
+     (cond ((and (is r (1- i) "#") (identifier-at-p r (p)))
+            (site r (name-at r (p)) (line-at r (p)) +pass+ (name-node r (name-at r (p))))
+            (advance r))
+           ((is r (1- i) "#"))
+           (t (skip-form r))))
+    ((not (opens-p r i)) (advance r))
+    ((not (is r i "(")) (within-bracket (r i) (walk r)))
+    ((not (identifier-at-p r (1+ i))) (within-bracket (r i) (walk r)))
+    (t (headed r i))))
+
+(defun word-text (r i) (string-downcase (name-string (reading-names r) (name-at r i))))
+
+(defun headed (r i)
+  "A list that begins with a word."
+  (declare (type reading r) (type index i))
+  (let* ((head (1+ i)) (word (word-text r head)) (kind (gethash word *kind-table*)))
+    (declare (type index head))
+    (cond
+      (kind (definition r i word kind))
+      ((member word '("let" "let*" "let-values" "letrec" "letrec*" "when-let" "if-let" "when-let*" "if-let*" "symbol-macrolet" "do" "do*"
+                      "binding" "loop" "doseq" "for" "dotimes" "dolist" "with-slots" "with-accessors" "multiple-value-bind"
+                      "destructuring-bind" "handler-case" "pcase-let" "cl-loop")
+               :test #'string=)
+       (bindings r i word))
+      ((member word '("flet" "labels" "macrolet" "cl-flet" "cl-labels" "letfn") :test #'string=) (local-functions r i))
+      ((member word '("lambda" "fn" "named-lambda" "case-lambda") :test #'string=)
+       (within-bracket (r i) (advance r) (when (identifier-at-p r (p)) (advance r)) (skip-form r) (walk r)))
+      ((member word '("quote") :test #'string=) (setf (p) (1+ (the index (closer r i)))))
+      ((member word '("declare" "declaim" "in-package" "import-from" ":use" ":import-from" ":export" ":require" ":import") :test #'string=)
+       (imports r i word)
+       (setf (p) (1+ (the index (closer r i)))))
+      ((member word '("case" "ecase" "typecase" "etypecase" "ccase" "pcase" "condp") :test #'string=)
+       (within-bracket (r i)
+         (advance r)
+         (form r (p))
+         (loop while (< (p) (limit))
+               do (if (opens-p r (p)) (within-bracket (r (p)) (skip-form r) (walk r)) (form r (p))))))
+      ((member word '("cond") :test #'string=)
+       (within-bracket (r i)
+         (advance r)
+         (loop while (< (p) (limit))
+               do (if (opens-p r (p)) (within-bracket (r (p)) (walk r)) (form r (p))))))
+      (t
+       (unless (special-p word) (site r (name-at r head) (line-at r head) +call+ (name-node r (name-at r head))))
+       (when (member word '("require" "load" "load-file" "use-package") :test #'string=) (imports r i word))
+       (within-bracket (r i) (advance r) (walk r))))))
+
+(defun special-p (word)
+  (or (member word '("if" "when" "unless" "progn" "prog1" "setq" "setf" "begin" "do" "and" "or" "not" "return" "return-from" "block" "the"
+                     "eval-when" "function" "set!" "recur" "throw" "try" "catch" "finally" "unwind-protect" "while" "t" "else" "nil" ".")
+              :test #'string=)
+      (find (char word 0) ":&.")))
+
+(defun bindings (r i word)
+  "let and its like: the heads within the list of bindings are names."
+  (declare (type reading r) (type index i))
+  (within-bracket (r i)
+    (advance r)
+    (when (and (identifier-at-p r (p)) (opens-p r (1+ (p)))) (advance r)) ; a named let
+    (cond
+      ((and (is r (p) "(") (opens-p r (p)) (not (member word '("loop" "cl-loop" "handler-case") :test #'string=)))
+       (within-bracket (r (p))
+         (loop while (< (p) (limit))
+               do (if (opens-p r (p)) (within-bracket (r (p)) (skip-form r) (walk r)) (form r (p)))))))
+    (walk r)))
+
+(defun local-functions (r i)
+  (declare (type reading r) (type index i))
+  (within-bracket (r i)
+    (advance r)
+    (when (opens-p r (p))
+      (within-bracket (r (p))
+        (loop while (< (p) (limit))
+              do (let ((j (p)))
+                   (if (and (is r j "(") (opens-p r j) (identifier-at-p r (1+ j)))
+                       (let* ((def (define r (name-at r (1+ j)) (known "function") (1+ j) :from j :parent (reading-def r) :flags +local+))
+                              (scope (open-scope r +function-scope+ def)))
+                         (with-definition (r def scope)
+                           (within-bracket (r j) (advance r) (skip-form r) (walk r)))
+                         (end-definition r def (last-line r (p))))
+                       (form r j))))))
+    (walk r)))
+
+(defun imports (r i word)
+  "(:use #:a), (require 'x), (:require [a.b :as c])"
+  (declare (type reading r) (type index i))
+  (when (member word '("require" "load" "load-file" ":use" ":require" ":import-from" "use-package") :test #'string=)
+    (loop with close of-type index = (closer r i)
+          for j of-type index from (+ i 2) below close
+          do (when (or (= (kind-at r j) +string+)
+                       (and (identifier-at-p r j) (not (is r (1+ j) "]")) (is r (1- j) "'" "[" "(" "#")))
+               (opl.source.facts:add-import (reading-facts r) +none+ (known "*") (intern-text r (string-left-trim ":" (text-of r j)))
+                                            0 +side-effect+ (line-at r j))
+               (unless (member word '(":use" ":require") :test #'string=) (return))))))
+
+(defun name-token (r i)
+  "The token of the name that a definition whose word is at I defines: (define (f x) …), (defstruct (s …)), (defmethod (setf f) …)."
+  (declare (type index i))
+  (let ((j (1+ i)))
+    (loop while (is r j "^" "#" "'") do (incf j)) ; ^:private of Clojure
+    (when (and (is r j "{") (opens-p r j)) (setf j (1+ (the index (closer r j)))))
+    (when (and (is r j "(") (opens-p r j)) (setf j (1+ j)))
+    (when (is r j "setf") (incf j))
+    (loop while (and (is r j "#" "'" ":")) do (incf j))
+    j))
+
+(defun definition (r i word kind)
+  (declare (type reading r) (type index i))
+  (let* ((head (1+ i)) (j (name-token r head)) (close (closer r i)) (facts (reading-facts r))
+         (list (is r (1+ head) "(")))
+    (declare (type index head j close))
+    (cond
+      ((or (>= j close) (not (or (identifier-at-p r j) (= (kind-at r j) +string+))))
+       (within-bracket (r i) (advance r) (walk r)))
+      (t
+       (let* ((name (intern-text r (string-left-trim ":" (text-of r j))))
+              (kind (if (and list (string= word "define")) "function" kind))
+              (def (define r name (intern-text r kind) j :from i :parent (if (= (reading-def r) +none+) +none+ (reading-def r))
+                     :flags (logior (if (= (reading-def r) +none+) +exported+ +local+) (if (string= word "defn-") +private+ 0))))
+              (callable (member kind '("function" "method" "macro") :test #'string=))
+              (test (and (search "test" word) (mark-test r name (line-at r i))))
+              (scope (open-scope r +function-scope+ def)))
+         (cond
+           (callable
+            (with-definition (r def scope)
+              (within-bracket (r i)
+                (setf (p) (1+ head))
+                (skip-form r)           ; the name, with its parameters in Scheme
+                (loop while (and (string= kind "method") (identifier-at-p r (p))) do (advance r))
+                (when (and (not (and list (string= word "define"))) (opens-p r (p))) (skip-form r)) ; the parameters
+                (setf (draft-def-to facts def) (signature-end r (draft-def-from facts def) (p)))
+                (walk r))))
+           ((member kind '("variable" "constant") :test #'string=)
+            (within-bracket (r i) (setf (p) (1+ j)) (walk r)))
+           ((string= word "ns") (within-bracket (r i) (setf (p) (1+ j)) (walk r)))
+           (t (setf (p) (min (limit) (1+ close)))))
+         (end-definition r def (last-line r (p)))
+         (when test (setf (draft-test-end facts test) (last-line r (p)))))))))
+
+(define-extractor :lisp (tokens facts names path) (:ctags-kinds ())
+  (walk (start-reading tokens facts names path)))
