@@ -14,6 +14,8 @@ export interface Failure {
   readonly test: string | null;
   readonly path: string | null;
   readonly line: number | null;
+  /** A whole file failed, rather than a test of it. */
+  readonly suite: boolean;
   readonly message: string;
   readonly category: Category;
   readonly frames: readonly Frame[];

@@ -89,7 +89,7 @@ function failed(
 
 /** A fault of a whole file, or of the compiler, is no failing test. */
 function isTestFailure(failure: Failure): boolean {
-  return failure.test !== null && failure.category !== 'compile' && failure.category !== 'setup';
+  return failure.test !== null && !failure.suite && failure.category !== 'compile' && failure.category !== 'setup';
 }
 
 function verdictOfFaults(failures: readonly Failure[], text: ParsedLog | undefined): Verdict {
@@ -135,6 +135,7 @@ function mergeFailures(reported: readonly Failure[] | undefined, parsed: readonl
       path: twin.line !== null && twin.path !== null ? twin.path : (failure.path ?? twin.path),
       line: twin.line ?? failure.line,
       message: twin.message.length > 0 ? twin.message : failure.message,
+      suite: failure.suite && twin.suite,
       category: twin.category,
       frames: twin.frames.length > 0 ? twin.frames : failure.frames,
     };

@@ -1,8 +1,8 @@
 // verify's questions, asked of the sidecar.
 
-import { operations } from '../channel/messages.generated.ts';
 import type { Sidecar } from '../channel/sidecar.ts';
 import type { ParsedLog } from './outcome-types.ts';
+import { parseLog } from './parsed-log.ts';
 import type { PastRun, RunRecord, Seams } from './seams.ts';
 
 /** The seams over the sidecar of a root whose cache folder is CACHE. The sidecar starts with the first question. */
@@ -63,22 +63,15 @@ function entriesOf({ files, failures, learned }: RunRecord): string[] {
   ];
 }
 
-type AnyCall = (
-  operation: string,
-  args: object,
-  options: object,
-) => Promise<Record<string, readonly Record<string, unknown>[]>>;
-
-/** The failure parser's answer; undefined in a build without it. */
+/** The runner is recognised from the text; the hint is only tried where that finds none, since a log may hold a compiler's words too. */
 async function readFailures(
   sidecar: Sidecar,
   log: string,
   runner: string | undefined,
   exit: number | null,
-): Promise<ParsedLog | undefined> {
-  if (!('failures' in operations)) return undefined;
-  const call = sidecar.call.bind(sidecar) as unknown as AnyCall;
-  const reply = await call('failures', { log, runner: runner ?? null, exit }, {});
-  void reply;
-  return undefined;
+): Promise<ParsedLog> {
+  const { root } = sidecar.options;
+  const first = await parseLog(sidecar, { log, exit, root });
+  if (runner === undefined || first.runner !== null || first.failures.length > 0) return first;
+  return parseLog(sidecar, { log, runner, exit, root });
 }
