@@ -7,7 +7,7 @@
   (:export #:define-family #:family #:family-of #:find-family #:family-name
            #:family-import-module #:family-exported #:family-outer-name #:family-outer-type #:family-extra-members #:family-extra-heritage
            #:family-constructor #:family-select #:family-accepts #:family-overloads #:family-callee #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
-           #:family-package-member #:family-twin #:family-whole-module #:family-assigned-field
+           #:family-package-member #:family-twin #:family-declarations-p #:family-whole-module #:family-assigned-field
            #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
            #:family-guess #:family-default-name #:family-rebinds #:family-class-names #:family-linear
            #:family-parameter #:family-returned #:family-iterated))
@@ -24,6 +24,8 @@
   (whole-module (constantly nil) :type function)
   ;; (world file) => the file that declares the types of FILE (x.d.ts of x.js), or nil
   (twin (constantly nil) :type function)
+  ;; (world file) => whether FILE only declares what another one is the code of
+  (declarations-p (constantly nil) :type function)
   ;; (world tag name) => value of a field of class TAG that is known by assignments alone; asked last
   (assigned-field (constantly nil) :type function)
   ;; (world file name mode) => tag, value, list of tags, or nil: what a name bound nowhere in FILE means; MODE is

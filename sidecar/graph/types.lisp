@@ -8,7 +8,7 @@
   (:export #:with-trail #:expression-value #:type-value #:tag-value #:binding-meaning #:locate-name #:locate-member
            #:import-meaning #:import-file #:exported-meaning #:class-kind-p #:type-kind-p #:function-kind-p
            #:heritage-tags #:call-result #:instantiate #:do-parents #:unwrap #:element-value #:meaning-value
-           #:parameter-binding #:function-return #:class-scope-of #:variable-alias #:locate-own-member #:locate-tag-member #:preferred))
+           #:parameter-binding #:function-return #:class-scope-of #:variable-alias #:namespace-kind-p #:fallback #:locate-own-member #:locate-tag-member #:preferred))
 (in-package #:opl.graph.types)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -24,7 +24,13 @@
 (defstruct trail
   (keys (make-array +deepest+ :initial-element 0) :type simple-vector)
   (depth 0 :type fixnum)
-  (low most-positive-fixnum :type fixnum))       ; the outermost key that a cut led back to
+  (low most-positive-fixnum :type fixnum)        ; the outermost key that a cut led back to
+  (steps 0 :type fixnum)                         ; evaluations since the outermost one began
+  (provisional (make-hash-table) :type hash-table)) ; values that hold until the outermost one ends: a cycle was cut in them
+
+(defconstant +most-steps+ 20000
+  "Evaluations for one question, beyond which what is left counts as unknown: types that lead to each other in many ways
+would otherwise be followed along every way. The most that an honest question of the oracle repositories took is under 3,000.")
 
 (defvar *trail* nil)
 (defmacro with-trail (() &body body)
@@ -35,14 +41,18 @@
   "The value of FUNCTION, or nil when KEY is under way. Second value: whether it may be remembered."
   (declare (type function function))
   (let* ((trail (or *trail* (setf *trail* (make-trail)))) (depth (trail-depth trail)) (keys (trail-keys trail))
-         (at (position key keys :end depth)))
-    (declare (type trail trail))
+         (at (loop for i of-type fixnum from (1- depth) downto 0 when (eql key (svref keys i)) return i)))
+    (declare (type trail trail) (type fixnum depth key))
     (cond (at (setf (trail-low trail) (min (trail-low trail) at)) (values nil nil))
-          ((= depth +deepest+) (setf (trail-low trail) 0) (values nil nil))
+          ((or (= depth +deepest+) (> (incf (trail-steps trail)) +most-steps+)) (setf (trail-low trail) 0) (values nil nil))
           (t (setf (svref keys depth) key (trail-depth trail) (1+ depth))
              (let ((outer (trail-low trail)))
                (setf (trail-low trail) most-positive-fixnum)
-               (let ((value (unwind-protect (funcall function) (setf (trail-depth trail) depth))))
+               (let ((value (unwind-protect (funcall function)
+                              (setf (trail-depth trail) depth)
+                              (when (zerop depth)
+                                (setf (trail-steps trail) 0)
+                                (unless (zerop (hash-table-count (trail-provisional trail))) (clrhash (trail-provisional trail)))))))
                  (let ((whole (>= (trail-low trail) depth)))
                    (setf (trail-low trail)
                          (if whole outer (min outer (trail-low trail))))
@@ -51,6 +61,12 @@
 (defmacro guarded (key &body body)
   `(flet ((compute () ,@body)) (declare (dynamic-extent #'compute)) (call-guarded ,key #'compute)))
 
+(defun provisional (key)
+  (if *trail* (gethash key (trail-provisional *trail*)) (values nil nil)))
+(defun note-provisional (key value)
+  (when (and *trail* (plusp (trail-depth *trail*)) (not (find key (trail-keys *trail*) :end (trail-depth *trail*))))
+    (setf (gethash key (trail-provisional *trail*)) value)))
+
 (defmacro memoised ((vector index env mode) &body body)
   "BODY's value, kept at INDEX of VECTOR when ENV is empty."
   (let ((v (gensym)) (i (gensym)) (known (gensym)) (value (gensym)) (whole (gensym)) (key (gensym)))
@@ -58,9 +74,12 @@
             (,key (logior (ash file 36) (ash ,i 2) ,mode)))
        (cond (,env (values (guarded ,key ,@body)))
              ((not (eql ,known 0)) ,known)
-             (t (multiple-value-bind (,value ,whole) (guarded ,key ,@body)
-                  (when ,whole (setf (svref ,v ,i) ,value))
-                  ,value))))))
+             (t (multiple-value-bind (,value ,known) (provisional ,key)
+                  (if ,known
+                      ,value
+                      (multiple-value-bind (,value ,whole) (guarded ,key ,@body)
+                        (if ,whole (setf (svref ,v ,i) ,value) (note-provisional ,key ,value))
+                        ,value))))))))
 
 ;;; Kinds
 
@@ -77,8 +96,11 @@
     "function" "method" "constructor" "prototype" "macro" "generator"))
 
 (defun preferred (view defs)
-  "The definition among ordinals DEFS that stands for them all: the first with a body, else the first."
-  (or (find-if (lambda (def) (logtest +has-body+ (def-flags (view-run view) def))) defs) (first defs)))
+  "The definition among ordinals DEFS that stands for them all: a namespace only when there is nothing else, then the first
+with a body, else the first."
+  (let* ((run (view-run view))
+         (defs (or (remove-if (lambda (def) (namespace-kind-p (def-kind run def))) defs) defs)))
+    (or (find-if (lambda (def) (logtest +has-body+ (def-flags run def))) defs) (first defs))))
 
 ;;; Meanings. What a name or member stands for is a tag, a value, or a list of tags (overloads).
 
@@ -86,9 +108,18 @@
   "The value of a meaning: a tag, a list of tags, a value or nil."
   (cond ((null meaning) nil)
         ((value-p meaning) meaning)
-        ((consp meaning)
-         (tag-value world (or (find-if (lambda (tag) (logtest +has-body+ (tag-flags world tag))) meaning) (first meaning)) env))
+        ((consp meaning) (merged-value world meaning env))
         (t (tag-value world meaning env))))
+
+(defun merged-value (world tags env)
+  "The value of definitions of one name: overloads, or a function or class and the namespace that adds members to it."
+  (let* ((spaces (remove-if-not (lambda (tag) (namespace-kind-p (tag-kind world tag))) tags))
+         (others (if spaces (remove-if (lambda (tag) (member tag spaces)) tags) tags))
+         (best (or (find-if (lambda (tag) (logtest +has-body+ (tag-flags world tag))) others) (first others)))
+         (value (and best (tag-value world best env))))
+    (cond ((null spaces) value)
+          ((null value) (tag-value world (first spaces) env))
+          (t (make-value :union :name :fallback :arguments (list value (tag-value world (first spaces) env)))))))
 
 (defun class-scope-of (world tag)
   (def-body (world-run world (tag-file tag)) (tag-def tag)))
@@ -282,21 +313,37 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                    package
                    (package-meaning world package name))))
             ((or (= name +none+) (= name (known "*")))
-             (or (funcall (family-whole-module (family-of world target)) world target) (make-value :module :file target)))
+             (whole-meaning world target))
             (t (with-twin world target name (exported-meaning world target name))))))))
 
+(defun fallback (world &rest meanings)
+  "A meaning that is the first of MEANINGS; a member that it does not know is looked for in the next."
+  (let ((known (remove-duplicates (remove nil meanings) :test #'equal :from-end t)))
+    (if (rest known)
+        (make-value :union :name :fallback
+                           :arguments (remove-duplicates (remove nil (mapcar (lambda (meaning) (meaning-value world meaning)) known))
+                                                         :test #'value= :from-end t))
+        (first known))))
+
 (defun with-twin (world target name meaning)
-  "MEANING of NAME exported by TARGET, and behind it what a declaration file beside TARGET says, when that alone may know members."
+  "MEANING of NAME exported by TARGET. Where the code of a module and the declarations of its types are two files, what the
+declarations say comes first and the code behind it."
   (let ((twin (funcall (family-twin (family-of world target)) world target)))
-    (if (and twin (not (consp meaning))
-             (or (null meaning) (value-p meaning)
-                 (not (or (class-kind-p (tag-kind world meaning)) (function-kind-p (tag-kind world meaning))))))
-        (let ((declared (exported-meaning world twin name)))
-          (cond ((null declared) meaning)
-                ((null meaning) declared)
-                (t (make-value :union :name :fallback
-                                      :arguments (list (meaning-value world meaning) (meaning-value world declared))))))
+    (if twin
+        (let ((other (exported-meaning world twin name)))
+          (if (funcall (family-declarations-p (family-of world target)) world target)
+              (fallback world meaning other)
+              (fallback world other meaning)))
         meaning)))
+
+(defun whole-meaning (world file)
+  "What importing the module FILE as a whole gives."
+  (flet ((whole (file)
+           (or (funcall (family-whole-module (family-of world file)) world file) (make-value :module :file file))))
+    (let ((twin (funcall (family-twin (family-of world file)) world file)))
+      (cond ((null twin) (whole file))
+            ((funcall (family-declarations-p (family-of world file)) world file) (fallback world (whole file) (whole twin)))
+            (t (fallback world (whole twin) (whole file)))))))
 
 (defun package-meaning (world package name)
   (funcall (family-package-member (family-of world (value-file package))) world package name))
@@ -514,7 +561,7 @@ the tag of the class that has it."
   (case (and value (value-kind value))
     (:class (make-value :instance :file (value-file value) :ref (value-ref value) :arguments (value-arguments value)
                                   :env (value-env value)))
-    (:union (unite (mapcar #'instantiate (value-arguments value))))
+    (:union (if (eq (value-name value) :fallback) value (unite (mapcar #'instantiate (value-arguments value)))))
     (t value)))
 
 (defun call-result (world value &optional (arity nil))
@@ -604,21 +651,25 @@ the tag of the class that has it."
          (value (if applied
                     (or (expression-value world file node env) (type-value world file node env))
                     (expression-value world file node env))))
-    (case (and value (value-kind value))
-      (:function (make-value :instance :file (value-file value) :ref (value-ref value)))
-      (:builtin (type-value world file node env))
-      (:expando (new-from-variable value))
-      ((:class :union) (instantiate value))
-      ((:instance :object) (construct-signature world value))
-      ((nil) (type-value world file node env))
-      (t value))))
+    (if (or (null value) (value-is value :builtin))
+        (type-value world file node env)
+        (constructed-value world value))))
+
+(defun constructed-value (world value)
+  "The instance that constructing VALUE gives."
+  (case (and value (value-kind value))
+    ((:function :expando) (make-value :instance :file (value-file value) :ref (value-ref value)))
+    (:class (instantiate value))
+    (:union (let ((parts (remove nil (mapcar (lambda (part) (constructed-value world part)) (value-arguments value)))))
+              (if (eq (value-name value) :fallback)
+                  (apply #'fallback world parts)
+                  (unite parts))))
+    ((:instance :object) (construct-signature world value))
+    (t value)))
 
 (defun construct-signature (world value)
   (let ((callables (callables world value (known "new()"))))
     (and callables (call-result world (first callables)))))
-
-(defun new-from-variable (value)
-  (make-value :instance :file (value-file value) :ref (value-ref value)))
 
 (defun index-value (world value run index)
   "VALUE[INDEX]"

@@ -7,7 +7,7 @@
   (:use #:cl #:opl.source.facts #:opl.languages.reading)
   (:import-from #:opl.source.names #:+none+ #:known #:name-case)
   (:import-from #:opl.source.tokens #:token-start #:token-end #:token-end-line #:token-mate #:token-kind #:token-name #:tokens-octets
-                #:+identifier+ #:+punctuation+ #:+string+ #:+number+ #:+regexp+ #:+tag+ #:tokens-count #:tokens-language #:token-line
+                #:+identifier+ #:+punctuation+ #:+string+ #:+number+ #:+regexp+ #:+tag+ #:tokens-count #:tokens-comment-count #:comment-start #:comment-end #:tokens-language #:token-line
                 #:string-content)
   (:import-from #:opl.source.language #:language-name)
   (:import-from #:opl.languages.extractor #:define-extractor))

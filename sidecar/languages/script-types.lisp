@@ -35,7 +35,7 @@
       (setf i end)
       (cond ((is r i "|" "&") (incf i))
             ((and (is r i "is") (not (new-line-p r i))) (incf i))
-            ((and (is r i "extends") (not (new-line-p r i))
+            ((and (is r i "extends")
                   (let ((j (skip-type r (1+ i)))) (and j (is r j "?") j)))
              (let* ((question (skip-type r (1+ i))) (colon (skip-type r (1+ question))))
                (unless (and colon (is r colon ":")) (return nil))
@@ -94,7 +94,7 @@
                (setf first (node r op (reverse-cells r cells)))))
             ((and (more-p r) (at "is") (not (new-line-p r (here r))))
              (step-on r) (parse-type r) (setf first (literal-node r (known "boolean")))))
-      (if (and (more-p r) (at "extends") (not (new-line-p r (here r))))
+      (if (and (more-p r) (at "extends"))
           (conditional-type r first)
           first))))
 

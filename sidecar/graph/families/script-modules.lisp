@@ -4,7 +4,7 @@
 (defpackage #:opl.graph.families.script-modules
   (:use #:cl #:opl.source.facts #:opl.graph.world)
   (:import-from #:opl.source.names #:+none+)
-  (:export #:script-module #:join-path #:declaration-twin))
+  (:export #:script-module #:join-path #:declaration-twin #:declarations-p))
 (in-package #:opl.graph.families.script-modules)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -39,13 +39,21 @@
   "The number of the module at PATH exactly, or nil."
   (let ((file (world-file-number world path))) (and file (eq (world-family world file) :script) file)))
 
+(defparameter *twins* '((".js" . ".d.ts") (".jsx" . ".d.ts") (".mjs" . ".d.mts") (".cjs" . ".d.cts"))
+  "Extensions of code, and of what declares its types.")
+
+(defun declarations-p (world file)
+  "Whether FILE declares types and has no code."
+  (loop for (nil . extension) in *twins* thereis (ends-with (world-path world file) extension)))
+
 (defun declaration-twin (world file)
-  "The .d.ts beside the JavaScript file FILE, or nil."
+  "The .d.ts beside the JavaScript file FILE, the JavaScript beside a .d.ts; nil when there is none."
   (let ((path (world-path world file)))
-    (loop for (written . sources) in *written-for*
-          do (when (ends-with path written)
-               (let ((stem (subseq path 0 (- (length path) (length written)))))
-                 (return (code-file world (concatenate 'string stem (car (last sources))))))))))
+    (loop for (code . declared) in *twins*
+          do (flet ((twin (from to)
+                      (and (ends-with path from)
+                           (code-file world (concatenate 'string (subseq path 0 (- (length path) (length from))) to)))))
+               (let ((file (or (twin code declared) (twin declared code)))) (when file (return file)))))))
 
 (defun find-module (world path &optional (depth 0))
   "The file that importing PATH, relative to the root, without or with an extension, leads to; nil when there is none."
@@ -197,12 +205,24 @@
                         (file (and star (package-target world directory (put-star value star) depth))))
                    (when file (return file)))))))
 
-(defun package-module (world specifier)
+(defun nearest-package (world directory)
+  "The package.json in DIRECTORY or the nearest above it, or nil."
+  (loop
+    (let ((package (package-file world directory)))
+      (when package (return package))
+      (when (string= directory "") (return nil))
+      (setf directory (directory-of directory)))))
+
+(defun package-module (world directory specifier)
   "The module that SPECIFIER, which begins with the name of a package of the workspace, leads to; :unknown when the package is
 ours but the module is not found; nil for other packages."
   (let* ((slash (position #\/ specifier)) (scoped (and (plusp (length specifier)) (char= (char specifier 0) #\@)))
          (end (if (and scoped slash) (position #\/ specifier :start (1+ slash)) slash))
          (name (subseq specifier 0 end)) (package (gethash name (workspace world))))
+    ;; the package at the root is seen by its own files alone: others in the repository have it installed
+    (when (and package (string= (directory-of (world-path world package)) "")
+               (not (eql package (nearest-package world directory))))
+      (setf package nil))
     (when package
       (let ((directory (directory-of (world-path world package))))
         (or (if end
@@ -234,7 +254,7 @@ ours but the module is not found; nil for other packages."
          (let ((path (join-path directory specifier))) (or (and path (find-module world path)) :external)))
         ((char= (char specifier 0) #\/) (or (find-module world (subseq specifier 1)) :external))
         ((char= (char specifier 0) #\#) (or (internal-module world directory specifier) (aliased-module world directory specifier) :external))
-        (t (let ((found (or (aliased-module world directory specifier) (package-module world specifier))))
+        (t (let ((found (or (aliased-module world directory specifier) (package-module world directory specifier))))
              (cond ((eq found :unknown) nil) (found found) (t :external))))))
 
 (defun script-module (world file import)

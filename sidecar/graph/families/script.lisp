@@ -3,7 +3,7 @@
 
 (defpackage #:opl.graph.families.script
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
-  (:import-from #:opl.graph.families.script-modules #:script-module #:declaration-twin)
+  (:import-from #:opl.graph.families.script-modules #:script-module #:declaration-twin #:declarations-p)
   (:import-from #:opl.source.names #:+none+ #:known #:name-case))
 (in-package #:opl.graph.families.script)
 
@@ -17,13 +17,18 @@
     (when (find-export view (known "="))
       (let ((binding (find-binding view 0 (known "module.exports"))))
         (and binding
-             (let* ((run (view-run view)) (value (binding-value run binding)))
-               (or (and (/= value +none+) (= (node-op run value) +op-name+)
-                        (locate-name world file (node-b run value) (node-a run value) :expression))
-                   (binding-meaning world file binding :expression nil))))))))
+             (let* ((run (view-run view)) (value (binding-value run binding))
+                    (whole (or (and (/= value +none+) (= (node-op run value) +op-name+)
+                                    (values (locate-name world file (node-b run value) (node-a run value) :expression)))
+                               (binding-meaning world file binding :expression nil))))
+               (if (> (exported-count run) 1) ; module.exports.x = … beside it
+                   (fallback world whole (make-value :module :file file :name :rows))
+                   whole)))))))
 
 (defun exported (world file name)
   (let ((whole (whole-module world file)))
+    (when (value-is whole :union)       ; its rows have been asked
+      (setf whole (first (value-arguments whole))))
     (cond ((and whole (= name (known "default"))) whole)
           (whole (values (locate-member world (meaning-value world whole) name)))
           ((and (= name (known "default")) (plusp (exported-count (world-run world file)))
@@ -176,6 +181,7 @@
   :whole-module #'whole-module
   :outer-name #'outer-name
   :twin #'declaration-twin
+  :declarations-p #'declarations-p
   :assigned-field #'assigned-field
   :builtin-callback #'builtin-callback
   :builtin-call #'builtin-call
