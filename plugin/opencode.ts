@@ -7,6 +7,7 @@ import { composeHooks, type HookFile } from './hooks/compose.ts';
 import { freshness } from './hooks/freshness.ts';
 import { handover } from './hooks/handover.ts';
 import { observation } from './hooks/observation.ts';
+import { attachSecond, type SecondContext } from './hooks/second.ts';
 import { skills } from './hooks/skills.ts';
 import { systemNote } from './hooks/system-note.ts';
 import { createHost, type Host, sessionRoot } from './host.ts';
@@ -16,7 +17,12 @@ import { lispResetTool } from './tools/lisp_reset.ts';
 import { repoContextTool } from './tools/repo_context.ts';
 import { verifyChangeTool } from './tools/verify_change.ts';
 
-const TOOLS: readonly ((host: Host) => Tool<never>)[] = [repoContextTool, verifyChangeTool, lispEvalTool, lispResetTool];
+const TOOLS: readonly ((host: Host) => Tool<never>)[] = [
+  repoContextTool,
+  verifyChangeTool,
+  lispEvalTool,
+  lispResetTool,
+];
 
 /** Files of hooks/, in the order in which hooks of one name run. */
 const HOOKS: readonly HookFile[] = [observation, freshness, compaction, handover, autoContext, systemNote, skills];
@@ -107,6 +113,7 @@ function setup(context: Context2): (() => Promise<void>) | undefined {
       });
     }
   });
+  attachSecond(host, context as SecondContext);
   warmUp(host);
   return () => host.dispose();
 }

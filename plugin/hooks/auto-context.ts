@@ -85,27 +85,29 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   ]);
 }
 
+/** False where the user has turned the lists off. */
+export function listsWanted(environment: NodeJS.ProcessEnv = process.env): boolean {
+  return !/^(0|false|off|no)$/i.test(environment.OPL_AUTO_CONTEXT ?? '');
+}
+
+/** The list for a turn of SESSION that says TEXT, or nothing. Its paths count as seen from then on. Rejects when there is no list in time. */
+export async function likelyPlaces(host: Host, sessionID: string, text: string): Promise<string | undefined> {
+  const state = sessionState(host, sessionID);
+  if (isTrivial(text) || state.parent) return undefined;
+  const reply = await inTime(ask(host, text.slice(0, TASK)));
+  const list = contextList(reply, new Set([...state.seen, ...mentioned(text)]));
+  for (const path of list?.paths ?? []) state.seen.add(path);
+  return list?.text;
+}
+
 export const autoContext: HookFile = (host) => {
-  if (/^(0|false|off|no)$/i.test(process.env.OPL_AUTO_CONTEXT ?? '')) return {};
+  if (!listsWanted()) return {};
   return {
     async 'chat.message'({ sessionID }, { message, parts }) {
-      const text = userText(parts as never);
-      const state = sessionState(host, sessionID);
-      if (isTrivial(text) || state.parent) return;
-      const list = contextList(
-        await inTime(ask(host, text.slice(0, TASK))),
-        new Set([...state.seen, ...mentioned(text)]),
-      );
-      if (!list) return;
-      for (const path of list.paths) state.seen.add(path);
-      parts.push({
-        id: nextPartID(parts.at(-1)?.id),
-        sessionID,
-        messageID: message.id,
-        type: 'text',
-        synthetic: true,
-        text: list.text,
-      } as Part);
+      const text = await likelyPlaces(host, sessionID, userText(parts as never));
+      if (!text) return;
+      const id = nextPartID(parts.at(-1)?.id);
+      parts.push({ id, sessionID, messageID: message.id, type: 'text', synthetic: true, text } as Part);
     },
   };
 };

@@ -1,5 +1,6 @@
 // A compaction is given the session's facts, observed and not remembered by a model; once, with the request that writes the summary.
 
+import type { Host } from '../host.ts';
 import type { HookFile } from './compose.ts';
 import { journalOf } from './journal.ts';
 import { type AnyEvent, sessionState } from './sessions.ts';
@@ -10,21 +11,24 @@ const TOKENS = 1500;
 /** A compaction is a request of many seconds; this is what the facts may add to it. */
 const MILLISECONDS = 5000;
 
+/** The facts of the session as text for the request that sums it up; nothing when there are none. */
+export async function compactionFacts(host: Host, sessionID: string): Promise<string | undefined> {
+  await journalOf(host).flush(MILLISECONDS / 2);
+  const sidecar = await host.sidecar();
+  const signal = AbortSignal.timeout(MILLISECONDS);
+  const reply = await sidecar.call('summary', { session: sessionID, tokens: TOKENS }, { signal });
+  const { text = '', facts = 0 } = reply.summary[0] ?? {};
+  host.log(`compaction of ${sessionID}: ${facts} facts`);
+  return facts > 0
+    ? `${text}\nKeep these facts in the summary: they are exact where the conversation is not.`
+    : undefined;
+}
+
 export const compaction: HookFile = (host) => ({
   async 'experimental.session.compacting'({ sessionID }, output) {
-    const state = sessionState(host, sessionID);
-    state.compacting = true;
-    await journalOf(host).flush(MILLISECONDS / 2);
-    const sidecar = await host.sidecar();
-    const reply = await sidecar.call(
-      'summary',
-      { session: sessionID, tokens: TOKENS },
-      { signal: AbortSignal.timeout(MILLISECONDS) },
-    );
-    const { text = '', facts = 0 } = reply.summary[0] ?? {};
-    host.log(`compaction of ${sessionID}: ${facts} facts`);
-    if (facts === 0) return;
-    output.context.push(`${text}\nKeep these facts in the summary: they are exact where the conversation is not.`);
+    sessionState(host, sessionID).compacting = true;
+    const facts = await compactionFacts(host, sessionID);
+    if (facts) output.context.push(facts);
   },
   async event({ event }) {
     if ((event as AnyEvent).type !== 'session.compacted') return;

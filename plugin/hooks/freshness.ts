@@ -29,10 +29,17 @@ function refresh(host: Host, paths: string[]): void {
     .catch((error) => host.log(`refresh: ${error.message}`));
 }
 
+/** Brings the index up to date with what a call of TOOL changed. */
+export function refreshAfter(host: Host, tool: string, args: unknown, metadata: unknown): void {
+  if (READERS.has(tool) || OWN.has(tool)) return;
+  refresh(
+    host,
+    editsOf(host.root, tool, args, metadata).map((edit) => edit.path),
+  );
+}
+
 export const freshness: HookFile = (host) => ({
   async 'tool.execute.after'({ tool, args }, result) {
-    if (READERS.has(tool) || OWN.has(tool)) return;
-    const paths = editsOf(host.root, tool, args, result?.metadata).map((edit) => edit.path);
-    refresh(host, paths);
+    refreshAfter(host, tool, args, result?.metadata);
   },
 });

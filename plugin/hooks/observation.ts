@@ -52,7 +52,7 @@ interface Result {
 }
 
 /** Records a finished call. */
-function recordCall(host: Host, { tool, sessionID, args }: Call, { output, metadata }: Result): void {
+export function recordCall(host: Host, { tool, sessionID, args }: Call, { output, metadata }: Result): void {
   const journal = journalOf(host);
   const edits = editsOf(host.root, tool, args, metadata);
   for (const { path, state, diff } of edits) {

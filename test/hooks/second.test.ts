@@ -1,0 +1,87 @@
+// The hooks of OpenCode 2 against a stub of its contract, over the real sidecar.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { NOTE } from '../../plugin/hooks/system-note.ts';
+import entry from '../../plugin/opencode.ts';
+import { CACHE, scratchFolder, scratchRepository } from '../scratch.ts';
+
+type Hook = (event: Record<string, unknown>) => Promise<void>;
+
+process.env.XDG_CACHE_HOME = CACHE;
+
+interface Added {
+  name: string;
+  execute(sent: unknown, context: unknown): Promise<{ content: string }>;
+}
+
+function start(t: { after(work: () => unknown): void }, folder: string) {
+  const hooks = new Map<string, Hook>();
+  const tools = new Map<string, Added>();
+  const hook = (name: string, callback: Hook) => void hooks.set(name, callback);
+  const cleanup = entry.setup({
+    location: { directory: folder },
+    session: { hook },
+    tool: {
+      hook,
+      transform: (edit: (editor: object) => void) => edit({ add: (tool: Added) => tools.set(tool.name, tool) }),
+    },
+  } as never);
+  t.after(() => cleanup?.());
+  const evaluate = async (code: string) =>
+    (await tools.get('lisp_eval')!.execute({ code }, { sessionID: 's' })).content;
+  return { hooks, evaluate };
+}
+
+test('prompts and calls are observed, compactions are given the facts, the note is there once', async (t) => {
+  const folder = scratchRepository(t, { 'a.py': 'def one():\n    return 1\n' });
+  const { hooks, evaluate } = start(t, folder);
+  await hooks.get('prompt')!({ sessionID: 's', prompt: { text: 'We use tabs here. Please rename the function one.' } });
+  writeFileSync(path.join(folder, 'b.py'), 'def two():\n    return 2\n');
+  const write = { filePath: path.join(folder, 'b.py'), content: 'def two():\n    return 2\n' };
+  const after = { tool: 'write', sessionID: 's', input: write, status: 'completed', result: { content: 'written' } };
+  await hooks.get('execute.after')!(after);
+  await hooks.get('execute.after')!({
+    tool: 'read',
+    sessionID: 's',
+    input: {},
+    status: 'error',
+    error: { message: 'no such file' },
+  });
+  const event: Record<string, unknown> = {
+    sessionID: 's',
+    kind: 'compaction',
+    system: [{ type: 'text', text: 'sum up' }],
+  };
+  await hooks.get('compaction')!(event);
+  const facts = JSON.stringify(event.system);
+  assert.match(facts, /We use tabs here/);
+  assert.match(facts, /b\.py/);
+  assert.match(facts, /no such file/);
+  assert.match(await evaluate('(length (definitions "two"))'), /=> 1/);
+  const context: { kind: string; system: { text: string }[] } = { kind: 'primary', system: [{ text: 'x' }] };
+  await hooks.get('context')!(context as never);
+  await hooks.get('context')!(context as never);
+  assert.equal(context.system.filter(({ text }) => text === NOTE).length, 1);
+});
+
+test('strange events and a missing sbcl throw nothing', async (t) => {
+  const before = process.env.OPL_SBCL;
+  process.env.OPL_SBCL = '/nowhere/sbcl';
+  t.after(() => {
+    if (before === undefined) delete process.env.OPL_SBCL;
+    else process.env.OPL_SBCL = before;
+  });
+  const { hooks } = start(t, scratchFolder(t));
+  for (const hook of hooks.values()) {
+    for (const event of [
+      {},
+      undefined,
+      { sessionID: 1, prompt: null },
+      { sessionID: 's', prompt: { text: 'where is the router code' }, system: 7 },
+    ])
+      await hook(event as never);
+  }
+});
