@@ -23,6 +23,7 @@
 (define-operation open (root ctags cache excludes)
   "Starts indexing beside the queries; totals when an index is there already."
   (open-workspace root ctags cache excludes)
+  (opl.search.commits:begin-reading (opl.index.workspace:workspace-root opl.index.workspace:*workspace*))
   (let ((index (current-index))) (when index (emit-totals index))))
 
 (defun languages-of (index)

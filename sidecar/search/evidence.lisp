@@ -10,7 +10,7 @@
   (:import-from #:opl.search.text #:symbol-class #:uses-code #:uses-comments #:uses-strings)
   (:export #:evidence #:gather #:evidence-index #:evidence-task #:evidence-tables #:evidence-terms #:evidence-words
            #:evidence-hits #:evidence-hit-count #:evidence-frequencies #:evidence-definitions #:evidence-term-count
-           #:evidence-weights #:evidence-title-weights #:evidence-file-count #:evidence-history #:+stride+
+           #:evidence-weights #:evidence-title-weights #:evidence-kinds #:evidence-file-count #:evidence-history #:+stride+
            #:evidence-marks #:evidence-group-starts #:evidence-group-slots #:evidence-any-frequency #:term-weight
            #:evidence-memo #:evidence-edited #:slot-of #:make-slot-table #:evidence-slot-table #:evidence-wanted-p
            #:evidence-named #:*region-weights*))
@@ -21,10 +21,9 @@
 (deftype index-number () '(integer 0 #.(ash most-positive-fixnum -3)))
 (deftype u16-vector () '(simple-array (unsigned-byte 16) (*)))
 
-(defconstant +most-terms+ 300 "Terms of a task that are looked for, the weightiest; a long log has more.")
+(defconstant +most-terms+ 480 "Terms of a task that are looked for, the weightiest; a long log has more.")
 (defconstant +most-words+ 200 "Whole identifiers that are looked for as written.")
-(defconstant +slot-bits+ 9)
-(defconstant +most-slots+ 6 "Slots one name may answer to: its whole, itself as written, four parts.")
+(defconstant +most-slots+ 12 "Slots one name may answer to: itself as written, its whole, parts, pairs and roots.")
 
 (defconstant +stride+ 10 "Numbers a hit takes: file, slot, and the counts of the eight fields.")
 
@@ -41,6 +40,7 @@
   (term-count 0 :type fixnum)
   (weights (make-floats 0) :type floats)
   (title-weights (make-floats 0) :type floats)
+  (kinds (make-array 0 :element-type '(unsigned-byte 8)) :type octets) ; of the terms
   (slot-table nil)
   (marks (make-array 0 :element-type '(unsigned-byte 16)) :type u16-vector) ; name -> group, 0 for none
   (group-starts (make-u32 0) :type u32-vector)
@@ -115,55 +115,61 @@
 
 ;;; Marks: for each name the group of slots it answers to
 
-(defun mark-names (evidence)
-  "Fills marks and groups. A group's key packs its slots, nine bits each."
-  (let* ((index (evidence-index evidence)) (terms (tables-terms (evidence-tables evidence)))
-         (starts (name-terms-starts terms)) (hashes (name-terms-hashes terms)) (count (name-terms-count terms))
-         (marks (make-array count :element-type '(unsigned-byte 16) :initial-element 0))
-         (table (evidence-slot-table evidence)) (words (make-hash-table)) (groups (make-hash-table)) (keys '()) (group-count 0))
-    (declare (type u32-vector starts hashes) (type slot-table table) (type (unsigned-byte 32) count) (type fixnum group-count))
-    (loop for word across (evidence-words evidence) for slot of-type fixnum from (evidence-term-count evidence)
-          do (let ((name (find-name (index-names index) (word-text word))))
-               (when (and name (< name count))
-                 (setf (gethash name words) slot (aref marks name) 65535))))
-    (flet ((group (key)
-             (or (gethash key groups)
-                 (if (< group-count 65000)
-                     (progn (push key keys) (setf (gethash key groups) (incf group-count)))
-                     0))))
-      (let ((filter (slot-table-filter table)))
-        (loop for name of-type (unsigned-byte 32) below count
-              do (let ((key 0) (slots 0))
-                   (declare (type (unsigned-byte 62) key) (type (integer 0 7) slots))
-                   (when (= 65535 (aref marks name))
-                     (setf key (1+ (the fixnum (gethash name words))) slots 1 (aref marks name) 0))
-                   (loop for k of-type (unsigned-byte 32) from (aref starts name) below (aref starts (1+ name))
-                         do (let ((hash (aref hashes k)))
-                              (when (= 1 (sbit filter (logand hash 65535)))
-                                (let ((slot (slot-of table hash)))
-                                  (when (and slot (< slots +most-slots+))
-                                    (setf key (logior (ash key +slot-bits+) (1+ (the fixnum slot))))
-                                    (incf slots))))))
-                   (unless (zerop key) (setf (aref marks name) (the (unsigned-byte 16) (group key))))))))
-    (setf (evidence-marks evidence) marks)
-    (pack-groups evidence (nreverse keys))))
+(defstruct groups
+  "Sets of slots by number from 1 on; KEYS tells whether a set is there already by a hash of its slots."
+  (keys (make-hash-table)) (count 0 :type (unsigned-byte 16))
+  (starts (make-u32 1024) :type u32-vector) (slots (make-u32 4096) :type u32-vector))
 
-(defun pack-groups (evidence keys)
-  (let* ((starts (make-u32 (+ 2 (length keys)))) (slots (make-u32 (1+ (* +most-slots+ (length keys))))) (at 0) (group 0))
-    (declare (type fixnum at group))
-    (dolist (key keys)
-      (declare (type (unsigned-byte 62) key))
-      (incf group)
-      (setf (aref starts group) at)
-      (let ((seen '()))
-        (loop until (zerop key)
-              do (let ((slot (1- (ldb (byte +slot-bits+ 0) key))))
-                   (unless (member slot seen)   ; `a_b_a' holds a once
-                     (push slot seen)
-                     (setf (aref slots at) slot) (incf at)))
-                 (setf key (ash key (- +slot-bits+)))))
-      (setf (aref starts (1+ group)) at))
-    (setf (evidence-group-starts evidence) starts (evidence-group-slots evidence) slots)))
+(defun group-of (groups slots count)
+  "The number of the group of the first COUNT of SLOTS; 0 when there are 65,000 already."
+  (declare (type groups groups) (type u32-vector slots) (type (integer 0 16) count))
+  (let ((key 0))
+    (declare (type (unsigned-byte 62) key))
+    (dotimes (i count) (setf key (ldb (byte 62 0) (* (logxor key (1+ (aref slots i))) 1099511628211))))
+    (or (gethash key (groups-keys groups))
+        (let ((number (1+ (groups-count groups))))
+          (if (> number 65000)
+              0
+              (let ((at (aref (groups-starts groups) number)))
+                (when (>= (+ number 2) (length (groups-starts groups)))
+                  (setf (groups-starts groups) (replace (make-u32 (* 2 (length (groups-starts groups)))) (groups-starts groups))))
+                (when (>= (+ at 16) (length (groups-slots groups)))
+                  (setf (groups-slots groups) (replace (make-u32 (* 2 (length (groups-slots groups)))) (groups-slots groups))))
+                (replace (groups-slots groups) slots :start1 at :end2 count)
+                (setf (aref (groups-starts groups) (1+ number)) (+ at count)
+                      (groups-count groups) number
+                      (gethash key (groups-keys groups)) number)))))))
+
+(defun mark-words (evidence marks)
+  "Marks the names that the task's words are as written; a table from such a name to its slot."
+  (let ((table (make-hash-table)) (names (index-names (evidence-index evidence))))
+    (declare (type u16-vector marks))
+    (loop for word across (evidence-words evidence) for slot of-type fixnum from (evidence-term-count evidence)
+          do (let ((name (find-name names (word-text word))))
+               (when (and name (< (the fixnum name) (length marks))) (setf (gethash name table) slot (aref marks name) 65535))))
+    table))
+
+(defun mark-names (evidence)
+  "Fills marks and groups."
+  (let* ((terms (tables-terms (evidence-tables evidence)))
+         (starts (name-terms-starts terms)) (hashes (name-terms-hashes terms)) (count (name-terms-count terms))
+         (marks (make-array count :element-type '(unsigned-byte 16) :initial-element 0)) (words (mark-words evidence marks))
+         (table (evidence-slot-table evidence)) (filter (slot-table-filter table)) (groups (make-groups)) (slots (make-u32 16)))
+    (declare (type u32-vector starts hashes) (type slot-table table) (type (unsigned-byte 32) count))
+    (loop for name of-type (unsigned-byte 32) below count
+          do (let ((found 0))
+               (declare (type (integer 0 16) found))
+               (when (= 65535 (aref marks name))
+                 (setf (aref slots 0) (the (unsigned-byte 32) (gethash name words)) found 1 (aref marks name) 0))
+               (loop for k of-type (unsigned-byte 32) from (aref starts name) below (aref starts (1+ name))
+                     do (let ((hash (aref hashes k)))
+                          (when (= 1 (sbit filter (logand hash 65535)))
+                            (let ((slot (slot-of table hash)))
+                              (when (and slot (< found +most-slots+) (not (find slot slots :end found))) ; `a_b_a' holds a once
+                                (setf (aref slots found) slot) (incf found))))))
+               (unless (zerop found) (setf (aref marks name) (the (unsigned-byte 16) (group-of groups slots found))))))
+    (setf (evidence-marks evidence) marks
+          (evidence-group-starts evidence) (groups-starts groups) (evidence-group-slots evidence) (groups-slots groups))))
 
 ;;; The pass
 
@@ -177,7 +183,7 @@
 
 (defstruct counter
   "What the file at hand holds: counts by slot and field, and which slots were touched."
-  (counts (make-u32 0) :type u32-vector) (touched (make-u32 512) :type u32-vector) (touched-count 0 :type (integer 0 512)))
+  (counts (make-u32 0) :type u32-vector) (touched (make-u32 1024) :type u32-vector) (touched-count 0 :type (integer 0 1024)))
 
 (declaim (inline add-count))
 (defun add-count (counter slot field amount)
@@ -264,7 +270,7 @@
          (terms (map 'simple-vector #'cdr chosen)) (slots (+ (length terms) (length words)))
          (evidence (make-evidence :index index :task task :tables tables :history history :file-count (index-file-count index)
                                   :terms terms :words words :term-count (length terms) :edited edited
-                                  :weights (map 'floats #'car chosen) :title-weights (map 'floats #'title-weight terms)
+                                  :weights (map 'floats #'car chosen) :title-weights (map 'floats #'title-weight terms) :kinds (map 'octets #'term-kind terms)
                                   :slot-table (make-slot-table terms) :frequencies (make-u32 (* 9 (1+ slots)))))
          (counter (make-counter :counts (make-u32 (* 9 (1+ slots))))) (classes (tables-classes tables)))
     (mark-names evidence)

@@ -11,7 +11,7 @@
   (:import-from #:opl.search.places #:source-path-p)
   (:export #:history #:make-history #:history-count #:history-times #:history-shas #:history-lengths #:history-term-starts
            #:history-terms #:history-file-starts #:history-files #:history-breadths #:history-merges #:history-references
-           #:history-reference-count #:history-names #:history-path #:history-head #:history-note #:history-octets
+           #:history-reference-count #:history-names #:history-path #:history-head #:history-note #:history-octets #:copy-history #:history-kept
            #:add-log #:make-log-reader #:feed-log #:finish-log #:newest-time #:do-commit-files
            #:history-columns #:history-from-columns #:+commits+ #:+first-path+))
 (in-package #:opl.search.history)
@@ -233,6 +233,41 @@ or nil for any."
   (let ((i (gensym)))
     `(loop for ,i from (aref (history-file-starts ,history) ,commit) below (aref (history-file-starts ,history) (1+ ,commit))
            do (let ((,file (aref (history-files ,history) ,i))) ,@body))))
+
+;;; Another branch
+
+(defun history-kept (history keep-p)
+  "A history of those commits of HISTORY for whose first eight digits, a number, KEEP-P is true. Paths are shared."
+  (declare (type function keep-p))
+  (let ((kept (make-history :names (history-names history))) (at 0) (places (make-u32 (max 1 (history-count history)) opl.source.names:+none+)))
+    (declare (type index at))
+    (macrolet ((take (starts column)
+                 `(let ((from (aref (,starts history) commit)) (to (aref (,starts history) (1+ commit))) (end (aref (,starts kept) at)))
+                    (ensure (,column kept) (+ end (- to from)))
+                    (replace (,column kept) (,column history) :start1 end :start2 from :end2 to)
+                    (setf (aref (,starts kept) (1+ at)) (+ end (- to from))))))
+      (dotimes (commit (history-count history))
+        (when (funcall keep-p (aref (history-shas history) commit))
+          (ensure (history-times kept) (1+ at)) (ensure (history-shas kept) (1+ at)) (ensure (history-lengths kept) (1+ at))
+          (ensure (history-breadths kept) (1+ at)) (ensure (history-term-starts kept) (+ 2 at)) (ensure (history-file-starts kept) (+ 2 at))
+          (setf (aref (history-times kept) at) (aref (history-times history) commit)
+                (aref (history-shas kept) at) (aref (history-shas history) commit)
+                (aref (history-lengths kept) at) (aref (history-lengths history) commit)
+                (aref (history-breadths kept) at) (aref (history-breadths history) commit)
+                (aref places commit) at)
+          (take history-term-starts history-terms)
+          (take history-file-starts history-files)
+          (incf at))))
+    (setf (history-count kept) at)
+    (loop for i from 0 below (* 2 (history-reference-count history)) by 2
+          for place = (aref places (aref (history-references history) (1+ i)))
+          do (unless (= place opl.source.names:+none+)
+               (let ((end (* 2 (history-reference-count kept))))
+                 (ensure (history-references kept) (+ end 2))
+                 (setf (aref (history-references kept) end) (aref (history-references history) i)
+                       (aref (history-references kept) (1+ end)) place)
+                 (incf (history-reference-count kept)))))
+    kept))
 
 ;;; The snapshot's view
 

@@ -130,7 +130,7 @@
   (let* ((count (history-count history)) (scores (make-floats count)) (terms (evidence-terms evidence)))
     (dotimes (slot (evidence-term-count evidence))
       (let* ((frequency (aref (commit-hits-frequencies hits) slot)) (term (svref terms slot)))
-        (when (and (plusp frequency) (not (term-plain-p term)) (or (< count 200) (<= frequency (* 0.1 count))))
+        (when (and (plusp frequency) (not (term-plain-p term)) (<= (term-kind term) 1) (or (< count 200) (<= frequency (* 0.1 count))))
           (let ((worth (* (inverse-frequency count frequency) (log (+ 1.0 (the single-float (region-weight term *similarity-regions* 3)))))))
             (declare (type single-float worth))
             (loop for k from (aref (commit-hits-starts hits) slot) below (aref (commit-hits-starts hits) (1+ slot))

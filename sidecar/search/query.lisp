@@ -4,13 +4,13 @@
 (defpackage #:opl.search.query
   (:use #:cl #:opl.search.reading)
   (:import-from #:opl.source.names #:string-octets)
-  (:import-from #:opl.search.terms #:string-terms #:part-count #:map-terms)
+  (:import-from #:opl.search.terms #:part-count #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+)
   (:import-from #:opl.search.text #:map-trigrams)
   (:import-from #:opl.search.plain #:plain-word-p #:word-shape)
   (:export #:task #:parse-task #:task-text #:task-words #:task-terms #:task-mentions #:task-chains #:task-trigrams
            #:task-references #:task-commits #:task-title #:task-raw
            #:word #:word-text #:word-counts #:word-called-p #:word-inline-p #:word-qualifiers #:word-shape-of #:word-total
-           #:term #:term-hash #:term-counts #:term-whole-p #:term-plain-p #:term-text
+           #:term #:term-hash #:term-counts #:term-whole-p #:term-kind #:term-plain-p #:term-text
            #:mention #:mention-path #:mention-region #:mention-order #:mention-url-p
            #:chain #:chain-names #:chain-import-p #:+longest-task+))
 (in-package #:opl.search.query)
@@ -31,8 +31,10 @@
   (hash 0 :type (unsigned-byte 32))
   (text "" :type string)
   (counts (make-array +regions+ :initial-element 0) :type simple-vector)
-  (whole-p nil)
+  (kind +part+ :type fixnum)
   (plain-p t))                          ; all its forms are plain words
+
+(defun term-whole-p (term) (= (term-kind term) +whole+))
 
 (defstruct mention path region order url-p)
 (defstruct chain names import-p)
@@ -56,17 +58,19 @@
   (terms (make-hash-table)) (term-list '())
   (mentions '()) (chains '()) (references '()) (commits '()))
 
+(defun note-term (collector hash kind text region)
+  (let ((term (gethash hash (collector-terms collector))))
+    (unless term
+      (setf term (make-term :hash hash :kind kind :text text)
+            (gethash hash (collector-terms collector)) term)
+      (push term (collector-term-list collector)))
+    (incf (svref (term-counts term) region))
+    (when (or (= kind +whole+) (= kind +pair+)) (setf (term-plain-p term) nil))
+    term))
+
 (defun note-terms (collector text region)
   (let ((octets (string-octets text)))
-    (map-terms (lambda (hash whole-p)
-                 (let ((term (gethash hash (collector-terms collector))))
-                   (unless term
-                     (setf term (make-term :hash hash :whole-p whole-p :text text)
-                           (gethash hash (collector-terms collector)) term)
-                     (push term (collector-term-list collector)))
-                   (incf (svref (term-counts term) region))
-                   (when whole-p (setf (term-plain-p term) nil))))
-               octets 0 (length octets))))
+    (map-name-terms (lambda (hash kind) (note-term collector hash kind text region)) octets 0 (length octets))))
 
 (defun note-plainness (collector text)
   "Terms of parts that are not plain words are none themselves."
@@ -74,12 +78,29 @@
     (map-part-texts (lambda (part)
                       (unless (plain-word-p part)
                         (let ((part-octets (string-octets part)))
-                          (map-terms (lambda (hash whole-p)
-                                       (unless whole-p
-                                         (let ((term (gethash hash (collector-terms collector))))
-                                           (when term (setf (term-plain-p term) nil)))))
-                                     part-octets 0 (length part-octets)))))
+                          (map-name-terms (lambda (hash kind)
+                                            (unless (= kind +whole+)
+                                              (let ((term (gethash hash (collector-terms collector))))
+                                                (when term (setf (term-plain-p term) nil)))))
+                                          part-octets 0 (length part-octets)))))
                     octets)))
+
+(defun edge-hash (text last)
+  "The hash of TEXT's LAST part, or of its first; nil when that is a plain word or no word."
+  (let* ((octets (string-octets text)) (parts '()))
+    (opl.search.terms::map-parts (lambda (from to) (push (cons from to) parts)) octets 0 (length octets))
+    (let ((part (if last (first parts) (car (last parts)))))
+      (when part
+        (destructuring-bind (from . to) part
+          (unless (or (< (- to from) 2) (<= 48 (aref octets from) 57)
+                      (plain-word-p (opl.source.names:octets-string octets :start from :end to)))
+            (opl.search.terms:term-hash octets from to)))))))
+
+(defun note-pair (collector before text region)
+  "Two words in a row, as the one name that code would make of them."
+  (let ((first (edge-hash before t)) (second (edge-hash text nil)))
+    (when (and first second)
+      (note-term collector (pair-hash first second) +pair+ (format nil "~A ~A" before text) region))))
 
 (defun map-part-texts (function octets)
   (opl.search.terms::map-parts
@@ -100,10 +121,15 @@
     word))
 
 (defun note-text (collector text region)
-  "Words, chains and paths of TEXT, all of one region."
-  (map-words (lambda (from to)
-               (note-word collector (subseq text from to) region (and (< to (length text)) (char= (char text to) #\())))
-             text)
+  "Words, pairs of them, chains and paths of TEXT, all of one region."
+  (let ((before nil) (before-end 0))
+    (map-words (lambda (from to)
+                 (let ((word (subseq text from to)))
+                   (note-word collector word region (and (< to (length text)) (char= (char text to) #\()))
+                   (when (and before (<= region +inline+) (= from (1+ before-end)) (find (char text before-end) " -"))
+                     (note-pair collector before word region))
+                   (setf before word before-end to)))
+               text))
   (map-chains (lambda (names position)
                 (declare (ignore position))
                 (push (make-chain :names names) (collector-chains collector))
@@ -211,6 +237,19 @@
                 when (plusp share) collect (cons hash share))
           #'< :key #'car)))
 
+(defun boilerplate-p (line)
+  "Whether LINE is an item that an issue's template wants ticked off, or a heading of plain words alone."
+  (let ((from (position-if-not (lambda (c) (find c " *-+")) line)))
+    (and from
+         (or (and (starts-with "[" line from) (< (+ from 2) (length line)) (find (char line (1+ from)) "xX ") (char= (char line (+ from 2)) #\])
+                  (search " I" line))
+             (and (char= (char line from) #\#) (zerop from)
+                  (not (digit-char-p (char line (min 1 (1- (length line))))))
+                  (progn (map-words (lambda (from to)
+                                      (unless (plain-word-p (subseq line from to)) (return-from boilerplate-p nil)))
+                                    line)
+                         t))))))
+
 (defun parse-task (text)
   "What TEXT, a task, an issue or a commit message, says, as a TASK. Never fails; an empty text gives an empty task."
   (let* ((raw (subseq text 0 (min (length text) +longest-task+)))
@@ -221,7 +260,7 @@
           (setf fenced (not fenced))
           (let* ((line (map-urls (lambda (url) (note-url collector url)) line))
                  (blank (null (position-if-not (lambda (c) (member c '(#\Space #\Tab))) line))))
-            (unless blank
+            (unless (or blank (boilerplate-p line))
               (note-line collector line (line-region line fenced (null title)))
               (unless title (setf title line))
               (write-line line kept)))))

@@ -4,6 +4,7 @@
 (defpackage #:opl.search.rank
   (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.evidence #:opl.search.lexical #:opl.search.mentions #:opl.search.past
         #:opl.search.places)
+  (:import-from #:opl.search.tests #:tested-scores)
   (:import-from #:opl.search.text #:text-count #:text-lines #:text-flags #:+made-by-a-tool+)
   (:import-from #:opl.search.query #:task-text #:task-title #:task-words #:word-text)
   (:export #:channel #:channel-name #:channel-weight #:channel-source #:channel-prior-p #:channel-function #:channels
@@ -89,6 +90,8 @@ and gives a number; it is called for every file of the index that the ranking lo
 
 (defparameter *recipe* "W1 of the recipe: rounded means of two listwise softmax fits on SWE-bench Lite")
 
+(defparameter *fitted* "fitted beside W1 on the 409 development instances, all languages at once")
+
 (define-channel "words" 1.6 (evidence) *recipe* (lexical evidence +all-fields+))
 (define-channel "title" 2.6 (evidence) *recipe* (lexical evidence +title-alone+))
 (define-channel "file-name" 0.6 (evidence) *recipe* (lexical evidence (+ +first-field+ +base+)))
@@ -98,6 +101,10 @@ and gives a number; it is called for every file of the index that the ranking lo
 (define-channel "other-definitions" 0.2 (evidence) *recipe* (lexical evidence (+ +first-field+ +others+)))
 (define-channel "comments" 0.45 (evidence) *recipe* (lexical evidence (+ +first-field+ +comment-words+)))
 (define-channel "strings" 0.25 (evidence) *recipe* (lexical evidence (+ +first-field+ +string-words+)))
+(define-channel "pairs" 0.6 (evidence) *fitted* (lexical evidence +pairs-alone+))
+(define-channel "roots" 0.3 (evidence) *fitted* (lexical evidence +roots-alone+))
+(define-channel "tests-words" 0.3 (evidence) *fitted* (tested-scores (evidence-index evidence) (lexical evidence +all-fields+)))
+(define-channel "tests-title" 0.3 (evidence) *fitted* (tested-scores (evidence-index evidence) (lexical evidence +title-alone+)))
 (define-channel "definitions-named" 0.55 (evidence) *recipe* (definition-scores evidence))
 (define-channel "uses-named" 0.25 (evidence) *recipe* (use-scores evidence))
 (define-channel "paths-named" 2.0 (evidence) *recipe* (paths evidence 0))

@@ -53,6 +53,8 @@
              (setf (aref (places-hashes places) at) hash)
              (incf at)))
       (mapc #'add (component-terms (path-stem (car (last components)))))
+      ;; `parser/index.ts' is known as parser
+      (when (and (entry-file-p path) (rest components)) (mapc #'add (component-terms (car (last components 2)))))
       (setf (aref (places-starts places) (+ 1 (* 2 file))) at)
       (dolist (folder (butlast components)) (mapc #'add (component-terms folder)))
       (setf (aref (places-starts places) (+ 2 (* 2 file))) at))

@@ -1,5 +1,7 @@
 ;;;; Terms: what a name is found by. A name gives its parts (`HTTPServer': http, server), each in lower case and
-;;;; lightly stemmed, and itself as a whole when it has several parts (`=httpserver', never stemmed). A term is
+;;;; lightly stemmed, itself as a whole when it has several parts (`=httpserver', never stemmed), each two parts in a row
+;;;; (a pair, by which `default value' in prose finds defaultValue), and the first letters of long parts (a root, by which
+;;;; `serialization' finds Serializer). A term is
 ;;;; known by a 32-bit hash alone: two of a repository's some 10^5 terms that meet one of a task's hundred by
 ;;;; accident are expected once in 400 tasks, and cost a wrong word among the hundred. The terms of all names of
 ;;;; an arena are kept as two flat columns, so a task's terms are found in all names by one pass over them.
@@ -8,7 +10,7 @@
   (:use #:cl)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:names #:names-count
                 #:names-octets #:name-bounds #:with-names-locked)
-  (:export #:map-terms #:string-terms #:term-hash #:whole-hash #:stem-end #:name-terms #:make-name-terms
+  (:export #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+ #:string-terms #:term-hash #:whole-hash #:stem-end #:name-terms #:make-name-terms
            #:name-terms-starts #:name-terms-hashes #:name-terms-count #:note-names #:name-terms-octets
            #:part-count #:word-start-p #:word-octet-p #:+term-octets+))
 (in-package #:opl.search.terms)
@@ -150,6 +152,45 @@ first; a part counts from two octets on and not when all digits."
                octets start end)
     nil))
 
+(defconstant +part+ 0)
+(defconstant +whole+ 1)
+(defconstant +pair+ 2 "Two parts in a row.")
+(defconstant +root+ 3 "The first letters of a long part.")
+
+(defconstant +root-letters+ 5)
+(defconstant +rooted-letters+ 6 "Letters from which a part has a root.")
+
+(declaim (inline pair-hash root-hash))
+(defun pair-hash (first second)
+  "The hash of the pair of the parts with the hashes FIRST and SECOND."
+  (declare (type (unsigned-byte 32) first second))
+  (ldb (byte 32 0) (+ (ldb (byte 32 0) (* first 16777619)) (logxor second #x9E3779B9))))
+(defun root-hash (octets start)
+  (declare (type octets octets) (type index start))
+  (let ((hash (ldb (byte 32 0) (* (logxor +seed+ 94) 16777619))))
+    (declare (type (unsigned-byte 32) hash))
+    (loop for i of-type index from start repeat +root-letters+ do (setf hash (mix hash (lower (aref octets i)))))
+    hash))
+
+(declaim (inline map-name-terms))
+(defun map-name-terms (function octets start end)
+  "Calls FUNCTION with the hash and the kind of each term of the name OCTETS[START, END): what `map-terms' gives, then pairs
+and roots."
+  (declare (type octets octets) (type index start end))
+  (let* ((end (min end (+ start +term-octets+))) (before 0) (before-p nil))
+    (declare (type index end) (type (unsigned-byte 32) before))
+    (map-terms (lambda (hash whole-p) (funcall function hash (if whole-p +whole+ +part+))) octets start end)
+    (map-parts (lambda (from to)
+                 (declare (type index from to))
+                 (if (or (digit-p (aref octets from)) (< (- to from) 2))
+                     (setf before-p nil)
+                     (let ((hash (term-hash octets from to)))
+                       (when before-p (funcall function (pair-hash before hash) +pair+))
+                       (when (>= (- to from) +rooted-letters+) (funcall function (root-hash octets from) +root+))
+                       (setf before hash before-p t))))
+               octets start end)
+    nil))
+
 (defun part-count (string)
   "The number of parts of the name STRING."
   (let ((octets (opl.source.names:string-octets string)))
@@ -169,6 +210,8 @@ first; a part counts from two octets on and not when all digits."
   (hashes (make-u32 4096) :type u32-vector)
   (lock (sb-thread:make-mutex :name "terms")))
 
+(defconstant +most-name-terms+ (* 3 +term-octets+) "Terms of one name, more than any can have.")
+
 (defun widened (vector wanted)
   (declare (type u32-vector vector) (type index wanted))
   (if (<= wanted (length vector)) vector (replace (make-u32 (max wanted (floor (* 3 (length vector)) 2))) vector)))
@@ -186,13 +229,13 @@ its count."
                (at (aref starts (name-terms-count terms))))
           (declare (type u32-vector starts hashes) (type octets octets) (type (unsigned-byte 32) at))
           (loop for n of-type (unsigned-byte 32) from (name-terms-count terms) below count
-                do (when (> (+ at +term-octets+) (length hashes)) (setf hashes (widened hashes (+ at +term-octets+))))
+                do (when (> (+ at +most-name-terms+) (length hashes)) (setf hashes (widened hashes (+ at +most-name-terms+))))
                    (setf (aref starts n) at)
                    (multiple-value-bind (start end) (name-bounds names n)
-                     (map-terms (lambda (hash whole-p)
-                                  (declare (ignore whole-p) (type (unsigned-byte 32) hash))
-                                  (setf (aref hashes at) hash) (incf at))
-                                octets start end))
+                     (map-name-terms (lambda (hash kind)
+                                       (declare (ignore kind) (type (unsigned-byte 32) hash))
+                                       (setf (aref hashes at) hash) (incf at))
+                                     octets start end))
                    (setf (aref starts (1+ n)) at))
           (setf (name-terms-starts terms) starts (name-terms-hashes terms) hashes
                 (name-terms-count terms) count)))))

@@ -1,0 +1,52 @@
+;;;; Tests by name: which test files bear the name of which source file.
+
+(defpackage #:opl.search.tests
+  (:use #:cl #:opl.index.store #:opl.search.places #:opl.search.tables)
+  (:import-from #:opl.source.language #:path-name)
+  (:export #:tests-of #:tested-scores))
+(in-package #:opl.search.tests)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defun test-stems (stem)
+  (flet ((all (&rest patterns) (loop for pattern in patterns collect (string-downcase (format nil pattern stem)))))
+    (all "test_~A" "~A_test" "~A.test" "~A.spec" "~A_spec" "~Atest" "~Atests" "test~A" "~A-test" "~A_tests")))
+
+(defun tests-by-stem (index)
+  "Stem of a test file, lower case -> files."
+  (memo (index :tests-by-stem)
+    (let ((table (make-hash-table :test 'equal)) (classes (tables-classes (tables-of index))))
+      (do-files (file) (index)
+        (when (= +tests+ (aref classes file))
+          (push file (gethash (string-downcase (path-stem (path-name (index-path index file)))) table))))
+      (loop for stem being the hash-keys of table using (hash-value files) do (setf (gethash stem table) (nreverse files)))
+      table)))
+
+(defun shared-folders (a b) (length (intersection (path-components a) (path-components b) :test #'string=)))
+
+(defun tests-of (index file)
+  "Test files that bear the name of FILE, the nearest first."
+  (let* ((path (index-path index file)) (stem (path-stem (path-name path))) (table (tests-by-stem index)))
+    (when (entry-file-p path) (setf stem (or (car (last (butlast (path-components path)))) stem)))
+    (stable-sort (loop for name in (test-stems stem) append (gethash name table))
+                 #'> :key (lambda (test) (shared-folders path (index-path index test))))))
+
+(defconstant +tests-a-file+ 4 "Tests of one file that count.")
+
+(defun tests-by-file (index)
+  "By file number: the nearest of its tests."
+  (memo (index :tests-by-file)
+    (let ((tests (make-array (index-file-count index) :initial-element '())) (classes (tables-classes (tables-of index))))
+      (do-files (file) (index)
+        (when (candidate-class-p (aref classes file))
+          (let ((found (tests-of index file)))
+            (setf (svref tests file) (subseq found 0 (min +tests-a-file+ (length found)))))))
+      tests)))
+
+(defun tested-scores (index scores)
+  "By file: the greatest of SCORES, a float vector by file, among the tests that bear its name."
+  (declare (type floats scores))
+  (let ((values (make-floats (length scores))))
+    (loop for tests across (the simple-vector (tests-by-file index)) for file from 0
+          do (dolist (test tests) (setf (aref values file) (max (aref values file) (aref scores test)))))
+    values))
