@@ -25,6 +25,9 @@ export type State = (typeof stateValues)[number];
 export const observedValues = ["request","answer","decision","note","edit","tool","test","verdict","output","failure","impact","todo","compacted","handover"] as const;
 export type Observed = (typeof observedValues)[number];
 
+export const categoryValues = ["assertion","error","compile","setup","timeout","crash"] as const;
+export type Category = (typeof categoryValues)[number];
+
 /** Says how far an answer can be trusted. Always the first row. */
 export interface Answer {
   /** false when the index it was read from is unfinished or partial */
@@ -311,6 +314,56 @@ export interface PastRun {
   files: string[];
 }
 
+/** What a captured log says. Always one. */
+export interface Report {
+  /** the test runner that wrote it; nothing when none was recognised */
+  runner: string | null;
+  /** never passed without a test that ran */
+  verdict: Verdict;
+  /** tests that passed, where the log states it */
+  passed: number | null;
+  /** failures and errors together, where the log states it */
+  failed: number | null;
+  /** tests that were skipped, where the log states it */
+  skipped: number | null;
+  /** the last lines, when no failure tells what went wrong */
+  tail: string | null;
+  /** all runners that were recognised, the one above first */
+  runners: string[];
+}
+
+/** A failure in a log. Order: as in the log. */
+export interface Failure {
+  /** 1, 2, … */
+  number: number;
+  /** its name as the runner prints it, groups joined by ` > `; nothing where a compiler speaks */
+  test: string | null;
+  /** where it happened: relative to the root when it lies inside, else as printed, with forward slashes */
+  path: string | null;
+  /** 1-based */
+  line: number | null;
+  /** what kind of failure */
+  category: Category;
+  /** true when a whole file failed rather than a test of it */
+  suite: boolean;
+  /** what was expected and received, or what was thrown */
+  message: string;
+}
+
+/** A frame of a failure's stack. Order: failure, then as printed. */
+export interface Frame {
+  /** the failure's number */
+  failure: number;
+  /** as a failure's */
+  path: string | null;
+  /** 1-based */
+  line: number | null;
+  /** as printed */
+  function: string | null;
+  /** true when it lies outside the project */
+  foreign: boolean;
+}
+
 /** A test that failed in a recorded run. Order: as recorded. */
 export interface PastFailure {
   /** the past-run it belongs to; 0 outside one */
@@ -366,6 +419,9 @@ export interface Structures {
   "fact": Fact;
   "check": Check;
   "past-run": PastRun;
+  "report": Report;
+  "failure": Failure;
+  "frame": Frame;
   "past-failure": PastFailure;
   "lesson": Lesson;
   "note": Note;
@@ -597,6 +653,20 @@ export interface Operations {
     };
     rows: "lesson";
   };
+  /** What a captured log or machine-readable report says. Needs no index. */
+  "failures": {
+    arguments: {
+      /** absolute path of the log */
+      log: string;
+      /** the runner that is known to have written it; an unknown name is no error */
+      runner: string | null;
+      /** the command's exit status; other than 0 never gives passed */
+      exit: number | null;
+      /** absolute path that the paths are made relative to */
+      root: string | null;
+    };
+    rows: "report" | "failure" | "frame";
+  };
   /** Checks what the sidecar can see: SBCL, threads, ctags and its features, git, caches. */
   "doctor": {
     arguments: {
@@ -632,6 +702,9 @@ export const columns: Record<StructureName, readonly (readonly [name: string, ty
   "fact": [["section","text"],["text","text"]],
   "check": [["name","text"],["ok","flag"],["found","text"],["advice","text?"]],
   "past-run": [["run","natural"],["scope","scope"],["folder","text"],["runner","text"],["verdict","verdict"],["seconds","decimal"],["files","text*"]],
+  "report": [["runner","text?"],["verdict","verdict"],["passed","natural?"],["failed","natural?"],["skipped","natural?"],["tail","text?"],["runners","text*"]],
+  "failure": [["number","natural"],["test","text?"],["path","text?"],["line","natural?"],["category","category"],["suite","flag"],["message","text"]],
+  "frame": [["failure","natural"],["path","text?"],["line","natural?"],["function","text?"],["foreign","flag"]],
   "past-failure": [["run","natural"],["test","text?"],["path","text?"]],
   "lesson": [["symbol","text"],["path","text"],["test","text?"],["failed","natural"],["passed","natural"]],
   "note": [["level","text"],["text","text"]],
@@ -662,6 +735,7 @@ export const operations: Record<
   "past-runs": { lane: "query", rows: ["past-run","past-failure"], arguments: [["cache","text"],["tree","text"]] },
   "still-failing": { lane: "query", rows: ["past-failure"], arguments: [["cache","text"]] },
   "lessons": { lane: "query", rows: ["lesson"], arguments: [["cache","text"]] },
+  "failures": { lane: "query", rows: ["report","failure","frame"], arguments: [["log","text"],["runner","text?"],["exit","natural?"],["root","text?"]] },
   "doctor": { lane: "query", rows: ["check"], arguments: [["ctags","text"]] },
 };
 
@@ -688,6 +762,9 @@ export const rowSchemas: Record<StructureName, object> = {
   "fact": {"type":"object","properties":{"section":{"type":"string"},"text":{"type":"string"}},"required":["section","text"],"additionalProperties":false},
   "check": {"type":"object","properties":{"name":{"type":"string"},"ok":{"type":"boolean"},"found":{"type":"string"},"advice":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["name","ok","found","advice"],"additionalProperties":false},
   "past-run": {"type":"object","properties":{"run":{"type":"integer","minimum":0},"scope":{"enum":["targeted","full"]},"folder":{"type":"string"},"runner":{"type":"string"},"verdict":{"enum":["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"]},"seconds":{"type":"number"},"files":{"type":"array","items":{"type":"string"}}},"required":["run","scope","folder","runner","verdict","seconds","files"],"additionalProperties":false},
+  "report": {"type":"object","properties":{"runner":{"anyOf":[{"type":"null"},{"type":"string"}]},"verdict":{"enum":["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"]},"passed":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"failed":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"skipped":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"tail":{"anyOf":[{"type":"null"},{"type":"string"}]},"runners":{"type":"array","items":{"type":"string"}}},"required":["runner","verdict","passed","failed","skipped","tail","runners"],"additionalProperties":false},
+  "failure": {"type":"object","properties":{"number":{"type":"integer","minimum":0},"test":{"anyOf":[{"type":"null"},{"type":"string"}]},"path":{"anyOf":[{"type":"null"},{"type":"string"}]},"line":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"category":{"enum":["assertion","error","compile","setup","timeout","crash"]},"suite":{"type":"boolean"},"message":{"type":"string"}},"required":["number","test","path","line","category","suite","message"],"additionalProperties":false},
+  "frame": {"type":"object","properties":{"failure":{"type":"integer","minimum":0},"path":{"anyOf":[{"type":"null"},{"type":"string"}]},"line":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"function":{"anyOf":[{"type":"null"},{"type":"string"}]},"foreign":{"type":"boolean"}},"required":["failure","path","line","function","foreign"],"additionalProperties":false},
   "past-failure": {"type":"object","properties":{"run":{"type":"integer","minimum":0},"test":{"anyOf":[{"type":"null"},{"type":"string"}]},"path":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["run","test","path"],"additionalProperties":false},
   "lesson": {"type":"object","properties":{"symbol":{"type":"string"},"path":{"type":"string"},"test":{"anyOf":[{"type":"null"},{"type":"string"}]},"failed":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0}},"required":["symbol","path","test","failed","passed"],"additionalProperties":false},
   "note": {"type":"object","properties":{"level":{"type":"string"},"text":{"type":"string"}},"required":["level","text"],"additionalProperties":false},
@@ -716,6 +793,7 @@ export const argumentSchemas: Record<OperationName, object> = {
   "past-runs": {"type":"object","properties":{"cache":{"type":"string"},"tree":{"type":"string"}},"required":["cache","tree"],"additionalProperties":false},
   "still-failing": {"type":"object","properties":{"cache":{"type":"string"}},"required":["cache"],"additionalProperties":false},
   "lessons": {"type":"object","properties":{"cache":{"type":"string"}},"required":["cache"],"additionalProperties":false},
+  "failures": {"type":"object","properties":{"log":{"type":"string"},"runner":{"anyOf":[{"type":"null"},{"type":"string"}]},"exit":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"root":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["log","runner","exit","root"],"additionalProperties":false},
   "doctor": {"type":"object","properties":{"ctags":{"type":"string"}},"required":["ctags"],"additionalProperties":false},
 };
 

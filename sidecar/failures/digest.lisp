@@ -167,7 +167,7 @@ OPTIONS: :frames languages, :innermost :first or :last, :message :e-lines :pytho
                  (setf (failure-message failure)
                        (if (search (failure-message failure) text) text
                            (cut (format nil "~A~%~A" (failure-message failure) text)))))))))
-    (when (and (null (failure-line failure)) (failure-suite failure)) (place-of-diagnostic failure lines))
+    (when (and (null (failure-line failure)) (failure-suite failure)) (place-of-diagnostic failure (cons (failure-message failure) lines)))
     (setf (failure-path failure) (tidy-path (failure-path failure)))
     (when (and (failure-suite failure) (null (failure-test failure))) (setf (failure-test failure) (and (not (equal "compile" (failure-category failure))) (failure-path failure))))
     (unless (failure-category failure)

@@ -157,14 +157,30 @@
           when (and (>= weight +certain+) (not (and group (member group groups))))
             collect runner and do (when group (push group groups)))))
 
+(defparameter *other-names*
+  '(("go" . "go-test") ("gotest" . "go-test") ("cargo" . "cargo-test") ("maven" . "maven-surefire") ("surefire" . "maven-surefire") ("dotnet" . "dotnet-test")
+    ("swift" . "swift-test") ("xcodebuild" . "xctest") ("googletest" . "gtest") ("mix" . "exunit") ("sbt" . "scalatest") ("nose" . "unittest") ("django" . "unittest")
+    ("tape" . "tap") ("dart" . "flutter") ("pest" . "phpunit") ("make" . "gcc"))
+  "What others call the runners.")
+
+(defun known-runner (name)
+  "The table of the runner that NAME means, or nil."
+  (and name (find-runner (or (cdr (assoc name *other-names* :test #'string-equal)) name))))
+
+(defun weighed (path runner)
+  "The survey of the log at PATH, RUNNER's table in it whatever its signs."
+  (let ((weights (survey path)) (known (known-runner runner)))
+    (if known
+        (let ((own (assoc (runner-name known) weights :test #'string=)))
+          (cons (cons (runner-name known) (+ +certain+ (if own (cdr own) 0))) (remove own weights)))
+        weights)))
+
 (defun parse-log (path &key runner exit-code)
   "The report of the captured log, or machine-readable report, at PATH. RUNNER: the name of the runner that is known to have written
-it, else it is recognised. EXIT-CODE: the command's, where known: other than 0, the verdict is never \"passed\".
-Signals FILE-ERROR when PATH cannot be read and SIMPLE-ERROR when RUNNER is no runner's name."
-  (when (and runner (null (find-runner runner)))
-    (error "No runner is called ~S; known are ~{~A~^, ~}." runner (mapcar #'runner-name (all-runners))))
+it; without one, or with one that has no table, it is recognised. EXIT-CODE: the command's, where known: other than 0, the verdict is
+never \"passed\". Signals FILE-ERROR when PATH cannot be read."
   (or (parse-format path exit-code)
-      (let* ((weights (if runner (list (cons (runner-name (find-runner runner)) +certain+)) (survey path)))
+      (let* ((weights (weighed path runner))
              (chosen (chosen-runners weights))
              (report (and chosen (as-report path (read-with path chosen) (remove +certain+ weights :key #'cdr :test #'>) exit-code))))
         (if (and report (not (and (string= "unparsed" (report-verdict report)) (null (report-failures report)))))

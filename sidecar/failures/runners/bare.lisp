@@ -27,6 +27,8 @@
   (on (text (or "JavaScript heap out of memory" "OutOfMemoryError" "MemoryError" "Cannot allocate memory" "Out of memory:")) (begin-failure :suite t :category "crash" :message (trim line)) (end-failure))
   (on (text (or "Segmentation fault" "Aborted (core dumped)" "Bus error" "Illegal instruction" "Killed")) (begin-failure :suite t :category "crash" :message (trim line)) (end-failure))
   (on ((path path (or ".js" ".ts" ".mjs" ".cjs")) ":" (at integer) end) (stash :at (list path at)) (enter :syntax))
+  (within (:syntax) ((kind (not-of " :[]") (or "Error" "Exception")) (? " [" (not-of "]") "]") ": " (message rest))
+    (if (string= kind "SyntaxError") reject (progn (begin-failure :suite t :message line) (enter nil))))
   (within (:syntax) ("SyntaxError: " (message rest)) (begin-failure :suite t :category "compile" :path (first (stashed :at)) :line (second (stashed :at)) :message line) (end-failure) (enter nil))
   (on ("make: *** No rule to make target " rest) (setup line) (end-failure))
   (on ("Could not find a version that satisfies" rest) (setup line) (end-failure))
