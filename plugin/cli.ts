@@ -10,6 +10,7 @@ import { batch } from './commands/batch.ts';
 import { contextCommand } from './commands/context.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { evalCommand } from './commands/eval.ts';
+import { failuresCommand } from './commands/failures.ts';
 import { indexCommand } from './commands/index.ts';
 import { callsCommand, symbolsCommand } from './commands/rows.ts';
 import { searchCommand } from './commands/search.ts';
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command<never>[] = [
   symbolsCommand,
   callsCommand,
   verifyCommand,
+  failuresCommand,
   evalCommand,
   doctorCommand,
 ];
