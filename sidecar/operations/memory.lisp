@@ -10,7 +10,11 @@
   (:import-from #:opl.session.memory
                 #:*memory* #:memory-trouble #:attach-memory #:observations #:remember #:sessions #:current-session
                 #:latest-session #:session-parent-of #:session-head-of #:sync-session)
-  (:import-from #:opl.session.intake #:take-in #:*symbols-at*)
+  (:import-from #:opl.session.intake #:take-in #:*symbols-at* #:*read-log*)
+  (:import-from #:opl.failures.parse #:parse-log)
+  (:import-from #:opl.failures.report
+                #:report-runner #:report-verdict #:report-passed #:report-failed #:report-failures
+                #:failure-test #:failure-path #:failure-line #:failure-message)
   (:import-from #:opl.index.store #:index-file-number #:index-file-count #:index-run #:index-path)
   (:import-from #:opl.index.workspace #:current-index #:fresh-index)
   (:import-from #:opl.image.targets #:innermost-tags #:tag-label)
@@ -30,6 +34,37 @@
   (attach-memory (folder-below cache "sessions"))
   (dolist (message (attach-kept (folder-below cache "kept")))
     (emit remark message)))
+
+;;; Test runs, from what a command printed.
+
+(defun call-with-log (text function)
+  "Call FUNCTION with the path of a file of its own that holds TEXT and is gone afterwards."
+  (multiple-value-bind (descriptor path)
+      (sb-posix:mkstemp (format nil "~A/opl-output-XXXXXX" (or (sb-posix:getenv "TMPDIR") "/tmp")))
+    (unwind-protect
+         (progn
+           (with-open-stream (stream (sb-sys:make-fd-stream descriptor :output t :buffering :full :external-format :utf-8))
+             (write-string text stream))
+           (funcall function path))
+      (sb-posix:unlink path))))
+
+(defun failure-row (failure)
+  "What failed, and where and why, as two texts."
+  (let ((path (failure-path failure)))
+    (list (or (failure-test failure) path "build")
+          (format nil "~@[~A~]~@[:~D~]~:[~; ~]~A" path (and path (failure-line failure)) path
+                  (opl.session.observation:shorten (opl.session.observation:one-line (failure-message failure)) 200)))))
+
+(defun read-log (text exit)
+  "What TEXT, a command's output, says of tests: verdict, counts and failures; NIL when no runner speaks in it."
+  (let ((report (call-with-log text (lambda (path) (parse-log path :exit-code exit)))))
+    (when (and (report-runner report) (string/= "unparsed" (report-verdict report)))
+      (values (report-verdict report)
+              (format nil "~A: ~:[?~;~:*~D~] passed, ~:[?~;~:*~D~] failed" (report-runner report)
+                      (report-passed report) (report-failed report))
+              (mapcar #'failure-row (report-failures report))))))
+
+(setf *read-log* 'read-log)
 
 (defvar *index-seen* nil
   "The index up to which changes of the tree were taken in.")
