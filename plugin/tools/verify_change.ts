@@ -51,11 +51,13 @@ export function verifyChangeTool(host: Host): Tool<Input> {
       },
     },
     required: [],
-    permission: ({ test_command }) => ({
-      key: 'verify_change',
-      patterns: [test_command?.trim() || '*'],
-      metadata: { command: test_command ?? 'the test command of the project' },
-    }),
+    // A command of the model's own falls under the rules the user made for a shell.
+    permission: ({ test_command }) => {
+      const command = test_command?.trim();
+      return command
+        ? { key: 'bash', patterns: [command], metadata: { command } }
+        : { key: 'verify_change', patterns: ['*'], metadata: { command: 'the test command of the project' } };
+    },
     async execute({ diff, test_command, targeted_only, baseline, timeout }, { signal, title }) {
       const { verify } = await import('../verify/verify.ts');
       const { indexFolder } = sidecarOptions(host.root, await host.settings());
