@@ -87,7 +87,7 @@
   (declare (type reading r) (type index i))
   (advance r)
   (cond
-    ((keyword-p r i))
+    ((or (keyword-p r i) (name-begins-p r (name-at r i) 64)))
     ((and (is r (p) "(") (adjacent-p r (p))) (call r i (if (is r (1- i) ".") +none+ (name-node r (name-at r i)))))
     ((is r (1- i) "|>") (call r i (name-node r (name-at r i))))
     ((and (is r (1- i) "&") (is r (p) "/")) (site r (name-at r i) (line-at r i) +pass+ (name-node r (name-at r i))))
