@@ -103,7 +103,12 @@ export async function attempt(
     outcome: {
       ...outcome,
       failures,
-      notes: [...outcome.notes, ...faults.slice(0, 1).map((fault) => `the output could not be read: ${fault}`)],
+      notes: [
+        ...outcome.notes,
+        ...faults
+          .slice(0, 1)
+          .map((fault) => `the output could not be read: ${fault} (opl doctor says what is missing)`),
+      ],
     },
     ran: { command: shown, scope, verdict, passed, failed, skipped, seconds: run.seconds, exit: run.exit },
   };

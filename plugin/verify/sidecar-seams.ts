@@ -1,6 +1,5 @@
 // verify's questions, asked of the sidecar.
 
-import { explain } from '../advice.ts';
 import type { Sidecar } from '../channel/sidecar.ts';
 import type { ParsedLog } from './outcome-types.ts';
 import { parseLog } from './parsed-log.ts';
@@ -10,13 +9,7 @@ import type { PastRun, RunRecord, Seams } from './seams.ts';
 export function sidecarSeams(start: () => Promise<Sidecar>, cache: string, signal?: AbortSignal): Seams {
   const ask = { signal };
   return {
-    failures: async (log, runner, exit) => {
-      try {
-        return await readFailures(await start(), log, runner, exit);
-      } catch (error) {
-        throw new Error(explain(error));
-      }
-    },
+    failures: async (log, runner, exit) => readFailures(await start(), log, runner, exit),
     affected: async () => undefined,
     attribute: async () => undefined,
     async pastRuns(tree) {
