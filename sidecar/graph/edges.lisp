@@ -19,6 +19,12 @@ as written there; CALLEE a tag, nil where no definition of the repository is kno
 (defun site-caller (world file site)
   (let ((def (site-def (world-run world file) site))) (if (= def +none+) nil (make-tag file def))))
 
+(defun made-here-p (run site)
+  "Whether what SITE calls a method of is constructed right there, so that no subclass can be meant: new X().m()."
+  (let ((callee (site-callee run site)))
+    (and (/= callee +none+) (= (node-op run callee) +op-member+) (/= (node-a run callee) +none+)
+         (= (node-op run (node-a run callee)) +op-new+))))
+
 (defun site-edges (world file site &key possible unresolved)
   "The edges of one call site. POSSIBLE: with those that are only possible (overrides, guesses); UNRESOLVED: with one
 edge without a callee when there is no other."
@@ -29,7 +35,7 @@ edge without a callee when there is no other."
                      edges)))
         (when (or possible (not (eq certainty :possible)))
           (dolist (tag tags) (add tag certainty rule)))
-        (when (and possible tags (member rule '(:typed :typed-union :self :inferred)))
+        (when (and possible tags (member rule '(:typed :typed-union :self :inferred)) (not (made-here-p run site)))
           (dolist (tag tags)
             (dolist (override (overrides world tag))
               (unless (member override tags) (add override :possible :override)))))

@@ -68,7 +68,9 @@
           ((= value +none+) nil)
           ((member (node-op run value) '(#.+op-name+ #.+op-member+ #.+op-def+))
            (multiple-value-bind (inner rule) (node-meaning world file value (1+ depth))
-             (values inner (and rule (if (= (node-op run value) +op-def+) rule :alias)))))
+             (values inner (and rule (cond ((= (node-op run value) +op-def+) rule)
+                                           ((member rule '(:module :import)) :import) ; const { x } = require('y')
+                                           (t :alias))))))
           ((value-is meaning :function :class) (values meaning :inferred)))))
 
 (defun receiver-rule (world file run node value)
@@ -145,7 +147,7 @@ that can be called here, but for functions wrapped by another (const f = debounc
      (loop for tag in tags
            append (if (and (variable-kind-p (tag-kind world tag)) (not (logtest +has-body+ (tag-flags world tag))))
                       (let ((called (variable-calls world tag)))
-                        (setf alias (if (computed-p world tag) :inferred (or alias :alias)))
+                        (setf alias (cond ((computed-p world tag) :inferred) (alias) ((required-p world tag) :import) (t :alias)))
                         called)
                       (list tag)))
      (or alias rule))))
@@ -170,6 +172,12 @@ that can be called here, but for functions wrapped by another (const f = debounc
                 ((and (value-is value :union) (eq (value-name value) :fallback)) (meaning-tags world value))
                 ((or (eq value *external*) (eq (world-family world (tag-file tag)) :script)) '())
                 (t (list tag)))))))
+
+(defun required-p (world tag)
+  "Whether variable TAG is a module, const x = require('x')."
+  (let* ((file (tag-file tag)) (view (view-of world file)) (run (view-run view)) (binding (defining-binding view (tag-def tag)))
+         (value (if binding (binding-value run binding) +none+)))
+    (and (/= value +none+) (= (node-op run value) +op-name+) (imported-module world file view (node-a run value)) t)))
 
 (defun computed-p (world tag)
   "Whether variable TAG has what a call gives as its value, or a module that only hands on another one (CommonJS, where type
