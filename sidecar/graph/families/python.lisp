@@ -250,12 +250,28 @@
             (any value)
             (t (function-return world tag env))))))
 
+(defun member-function (world value name)
+  "The function NAME (a number) of the instance VALUE, or nil."
+  (let ((meaning (locate-member world value name)))
+    (if (consp meaning) (first meaning) meaning)))
+
 (defun iterated-instance (world value)
-  (let ((meaning (locate-member world value (known "__iter__"))))
-    (when (consp meaning) (setf meaning (first meaning)))
-    (if (integerp meaning)
-        (element-value world (function-return world meaning (value-env value)) nil)
-        (first (value-arguments value)))))
+  "What a loop over the instance VALUE gives: an item of what `__iter__' returns, or what `__next__' does when that is VALUE
+again or another iterator."
+  (let ((iterate (member-function world value (known "__iter__"))) (next (member-function world value (known "__next__"))))
+    (cond ((integerp next) (function-return world next (value-env value)))
+          ((integerp iterate)
+           (let ((iterator (function-return world iterate (value-env value))))
+             (unless (or (null iterator) (value= iterator value)) (iterator-item world iterator))))
+          (t (first (value-arguments value))))))
+
+(defun iterator-item (world iterator)
+  "An item of ITERATOR, which `__iter__' returned: it is not asked for its own `__iter__', or two could ask each other for ever."
+  (cond ((value-is iterator :instance)
+         (let ((next (member-function world iterator (known "__next__"))))
+           (if (integerp next) (function-return world next (value-env iterator)) (first (value-arguments iterator)))))
+        ((value-is iterator :union) (unite (mapcar (lambda (part) (iterator-item world part)) (value-arguments iterator))))
+        (t (element-value world iterator nil))))
 
 ;;; pytest: a parameter of a test or fixture is what the fixture of that name gives
 
