@@ -3,7 +3,7 @@
 
 (defpackage #:opl.languages.lisp
   (:use #:cl #:opl.languages.reading)
-  (:import-from #:opl.source.names #:+none+ #:known #:name-case #:name-string)
+  (:import-from #:opl.source.names #:+none+ #:known #:name-case)
   (:import-from #:opl.source.tokens #:+string+ #:+identifier+ #:+punctuation+)
   (:import-from #:opl.source.facts #:+function-scope+ #:draft-def-to #:draft-def-from #:draft-test-end #:+call+ #:+pass+ #:+exported+
                 #:+private+ #:+local+ #:+side-effect+)
@@ -32,8 +32,38 @@
     ("define-derived-mode" . "function") ("defgroup" . "variable") ("defface" . "variable") ("defsetf" . "function") ("define-method-combination" . "function"))
   "What the words that define make.")
 
-(defparameter *kind-table*
-  (let ((table (make-hash-table :test 'equal))) (loop for (word . kind) in *kinds* do (setf (gethash word table) kind)) table))
+(defparameter *classes*
+  '((:binding "let" "let*" "let-values" "letrec" "letrec*" "when-let" "if-let" "when-let*" "if-let*" "symbol-macrolet" "do" "do*" "binding"
+     "doseq" "for" "dotimes" "dolist" "with-slots" "with-accessors" "multiple-value-bind" "destructuring-bind" "pcase-let")
+    (:local-functions "flet" "labels" "macrolet" "cl-flet" "cl-labels" "letfn")
+    (:lambda "lambda" "fn" "named-lambda" "case-lambda")
+    (:quote "quote")
+    (:told "declare" "declaim" "in-package" "import-from" ":export" ":import")
+    (:import ":use" ":import-from" ":require")
+    (:import-call "require" "load" "load-file" "use-package")
+    (:case "case" "ecase" "typecase" "etypecase" "ccase" "pcase" "condp")
+    (:cond "cond")
+    (:special "if" "when" "unless" "progn" "prog1" "setq" "setf" "begin" "and" "or" "not" "return" "return-from" "block" "the" "eval-when"
+     "function" "set!" "recur" "throw" "try" "catch" "finally" "unwind-protect" "while" "t" "else" "nil" "." "loop" "cl-loop" "handler-case"))
+  "How the lists that begin with these words are read.")
+
+(defparameter *heads*
+  (let ((numbers '()))
+    (flet ((note (word class)
+             (dolist (spelling (list word (string-upcase word)))
+               (push (cons (opl.source.names::well-known-number spelling) class) numbers))))
+      (loop for (word . kind) in *kinds* do (note word kind))
+      (loop for (class . words) in *classes* do (dolist (word words) (note word class))))
+    (let ((table (make-array (1+ (reduce #'max numbers :key #'car)) :initial-element nil)))
+      (loop for (number . class) in numbers do (setf (svref table number) class))
+      table))
+  "Name number to class of list, or kind of definition (a string).")
+
+(declaim (inline head-class))
+(defun head-class (r i)
+  (let ((name (name-at r i)) (heads *heads*))
+    (declare (type simple-vector heads))
+    (and (< name (length heads)) (svref heads name))))
 
 (defun opens-p (r i) (and (is r i "(" "[" "{") (/= (mate-at r i) +none+) (> (the (unsigned-byte 32) (mate-at r i)) (the index i))))
 
@@ -63,60 +93,49 @@
     ((not (identifier-at-p r (1+ i))) (within-bracket (r i) (walk r)))
     (t (headed r i))))
 
-(defun word-text (r i) (string-downcase (name-string (reading-names r) (name-at r i))))
-
 (defun headed (r i)
   "A list that begins with a word."
   (declare (type reading r) (type index i))
-  (let* ((head (1+ i)) (word (word-text r head)) (kind (gethash word *kind-table*)))
+  (let* ((head (1+ i)) (class (head-class r head)))
     (declare (type index head))
-    (cond
-      (kind (definition r i word kind))
-      ((member word '("let" "let*" "let-values" "letrec" "letrec*" "when-let" "if-let" "when-let*" "if-let*" "symbol-macrolet" "do" "do*"
-                      "binding" "loop" "doseq" "for" "dotimes" "dolist" "with-slots" "with-accessors" "multiple-value-bind"
-                      "destructuring-bind" "handler-case" "pcase-let" "cl-loop")
-               :test #'string=)
-       (bindings r i word))
-      ((member word '("flet" "labels" "macrolet" "cl-flet" "cl-labels" "letfn") :test #'string=) (local-functions r i))
-      ((member word '("lambda" "fn" "named-lambda" "case-lambda") :test #'string=)
-       (within-bracket (r i) (advance r) (when (identifier-at-p r (p)) (advance r)) (skip-form r) (walk r)))
-      ((member word '("quote") :test #'string=) (setf (p) (1+ (the index (closer r i)))))
-      ((member word '("declare" "declaim" "in-package" "import-from" ":use" ":import-from" ":export" ":require" ":import") :test #'string=)
-       (imports r i word)
-       (setf (p) (1+ (the index (closer r i)))))
-      ((member word '("case" "ecase" "typecase" "etypecase" "ccase" "pcase" "condp") :test #'string=)
-       (within-bracket (r i)
-         (advance r)
-         (form r (p))
-         (loop while (< (p) (limit))
-               do (if (opens-p r (p)) (within-bracket (r (p)) (skip-form r) (walk r)) (form r (p))))))
-      ((member word '("cond") :test #'string=)
-       (within-bracket (r i)
-         (advance r)
-         (loop while (< (p) (limit))
-               do (if (opens-p r (p)) (within-bracket (r (p)) (walk r)) (form r (p))))))
+    (case class
+      (:binding (bindings r i))
+      (:local-functions (local-functions r i))
+      (:lambda (within-bracket (r i) (advance r) (when (identifier-at-p r (p)) (advance r)) (skip-form r) (walk r)))
+      (:quote (setf (p) (1+ (the index (closer r i)))))
+      (:told (setf (p) (1+ (the index (closer r i)))))
+      (:import (imports r i nil) (setf (p) (1+ (the index (closer r i)))))
+      (:case (within-bracket (r i)
+               (advance r)
+               (form r (p))
+               (clauses r)))
+      (:cond (within-bracket (r i)
+               (advance r)
+               (loop while (< (p) (limit))
+                     do (if (opens-p r (p)) (within-bracket (r (p)) (walk r)) (form r (p))))))
       (t
-       (unless (special-p word) (site r (name-at r head) (line-at r head) +call+ (name-node r (name-at r head))))
-       (when (member word '("require" "load" "load-file" "use-package") :test #'string=) (imports r i word))
-       (within-bracket (r i) (advance r) (walk r))))))
+       (if (stringp class)
+           (definition r i class)
+           (progn
+             (unless (or (eq class :special) (name-begins-p r (name-at r head) 58) (name-begins-p r (name-at r head) 38)
+                         (name-begins-p r (name-at r head) 46))
+               (site r (name-at r head) (line-at r head) +call+ (name-node r (name-at r head))))
+             (when (eq class :import-call) (imports r i t))
+             (within-bracket (r i) (advance r) (walk r))))))))
 
-(defun special-p (word)
-  (or (member word '("if" "when" "unless" "progn" "prog1" "setq" "setf" "begin" "do" "and" "or" "not" "return" "return-from" "block" "the"
-                     "eval-when" "function" "set!" "recur" "throw" "try" "catch" "finally" "unwind-protect" "while" "t" "else" "nil" ".")
-              :test #'string=)
-      (find (char word 0) ":&.")))
+(defun clauses (r)
+  "Lists whose first form is no code."
+  (loop while (< (p) (limit))
+        do (if (opens-p r (p)) (within-bracket (r (p)) (skip-form r) (walk r)) (form r (p)))))
 
-(defun bindings (r i word)
+(defun bindings (r i)
   "let and its like: the heads within the list of bindings are names."
   (declare (type reading r) (type index i))
   (within-bracket (r i)
     (advance r)
     (when (and (identifier-at-p r (p)) (opens-p r (1+ (p)))) (advance r)) ; a named let
-    (cond
-      ((and (is r (p) "(") (opens-p r (p)) (not (member word '("loop" "cl-loop" "handler-case") :test #'string=)))
-       (within-bracket (r (p))
-         (loop while (< (p) (limit))
-               do (if (opens-p r (p)) (within-bracket (r (p)) (skip-form r) (walk r)) (form r (p)))))))
+    (when (and (is r (p) "(") (opens-p r (p)))
+      (within-bracket (r (p)) (clauses r)))
     (walk r)))
 
 (defun local-functions (r i)
@@ -136,17 +155,16 @@
                        (form r j))))))
     (walk r)))
 
-(defun imports (r i word)
-  "(:use #:a), (require 'x), (:require [a.b :as c])"
+(defun imports (r i single)
+  "(:use #:a), (require 'x), (:require [a.b :as c]). SINGLE: one at most."
   (declare (type reading r) (type index i))
-  (when (member word '("require" "load" "load-file" ":use" ":require" ":import-from" "use-package") :test #'string=)
-    (loop with close of-type index = (closer r i)
-          for j of-type index from (+ i 2) below close
-          do (when (or (= (kind-at r j) +string+)
-                       (and (identifier-at-p r j) (not (is r (1+ j) "]")) (is r (1- j) "'" "[" "(" "#")))
-               (opl.source.facts:add-import (reading-facts r) +none+ (known "*") (intern-text r (string-left-trim ":" (text-of r j)))
-                                            0 +side-effect+ (line-at r j))
-               (unless (member word '(":use" ":require") :test #'string=) (return))))))
+  (loop with close of-type index = (closer r i)
+        for j of-type index from (+ i 2) below close
+        do (when (or (= (kind-at r j) +string+)
+                     (and (identifier-at-p r j) (not (is r (1+ j) "]")) (is r (1- j) "'" "[" "(" "#")))
+             (opl.source.facts:add-import (reading-facts r) +none+ (known "*") (intern-text r (string-left-trim ":" (text-of r j)))
+                                          0 +side-effect+ (line-at r j))
+             (when single (return)))))
 
 (defun name-token (r i)
   "The token of the name that a definition whose word is at I defines: (define (f x) …), (defstruct (s …)), (defmethod (setf f) …)."
@@ -159,7 +177,8 @@
     (loop while (and (is r j "#" "'" ":")) do (incf j))
     j))
 
-(defun definition (r i word kind)
+(defun definition (r i kind)
+  "A list whose first word defines something of KIND, a string."
   (declare (type reading r) (type index i))
   (let* ((head (1+ i)) (j (name-token r head)) (close (closer r i)) (facts (reading-facts r))
          (list (is r (1+ head) "(")))
@@ -169,11 +188,11 @@
        (within-bracket (r i) (advance r) (walk r)))
       (t
        (let* ((name (intern-text r (string-left-trim ":" (text-of r j))))
-              (kind (if (and list (string= word "define")) "function" kind))
+              (kind (if (and list (is r head "define")) "function" kind))
               (def (define r name (intern-text r kind) j :from i :parent (if (= (reading-def r) +none+) +none+ (reading-def r))
-                     :flags (logior (if (= (reading-def r) +none+) +exported+ +local+) (if (string= word "defn-") +private+ 0))))
+                     :flags (logior (if (= (reading-def r) +none+) +exported+ +local+) (if (is r head "defn-") +private+ 0))))
               (callable (member kind '("function" "method" "macro") :test #'string=))
-              (test (and (search "test" word) (mark-test r name (line-at r i))))
+              (test (and (is r head "deftest" "ert-deftest" "def-test" "test-case") (mark-test r name (line-at r i))))
               (scope (open-scope r +function-scope+ def)))
          (cond
            (callable
@@ -182,12 +201,12 @@
                 (setf (p) (1+ head))
                 (skip-form r)           ; the name, with its parameters in Scheme
                 (loop while (and (string= kind "method") (identifier-at-p r (p))) do (advance r))
-                (when (and (not (and list (string= word "define"))) (opens-p r (p))) (skip-form r)) ; the parameters
+                (when (and (not (and list (is r head "define"))) (opens-p r (p))) (skip-form r)) ; the parameters
                 (setf (draft-def-to facts def) (signature-end r (draft-def-from facts def) (p)))
                 (walk r))))
            ((member kind '("variable" "constant") :test #'string=)
             (within-bracket (r i) (setf (p) (1+ j)) (walk r)))
-           ((string= word "ns") (within-bracket (r i) (setf (p) (1+ j)) (walk r)))
+           ((is r head "ns") (within-bracket (r i) (setf (p) (1+ j)) (walk r)))
            (t (setf (p) (min (limit) (1+ close)))))
          (end-definition r def (last-line r (p)))
          (when test (setf (draft-test-end facts test) (last-line r (p)))))))))
