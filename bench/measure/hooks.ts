@@ -1,0 +1,111 @@
+// What the hooks add to a step of a session: each hook called as OpenCode calls it, over a repository of 5,000 files and a real sidecar.
+//   npx tsx bench/measure/hooks.ts [FILES] [ROUNDS]
+// Prints one JSON object: milliseconds, median and 95th percentile, by hook. The bar: a step at most 5 ms median, the list of a turn at most 30.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { autoContext } from '../../plugin/hooks/auto-context.ts';
+import { compaction } from '../../plugin/hooks/compaction.ts';
+import { composeHooks } from '../../plugin/hooks/compose.ts';
+import { freshness } from '../../plugin/hooks/freshness.ts';
+import { handover } from '../../plugin/hooks/handover.ts';
+import { journalOf } from '../../plugin/hooks/journal.ts';
+import { observation } from '../../plugin/hooks/observation.ts';
+import { systemNote } from '../../plugin/hooks/system-note.ts';
+import { createHost } from '../../plugin/host.ts';
+
+const FILES = Number(process.argv[2] ?? 5000);
+const ROUNDS = Number(process.argv[3] ?? 100);
+
+/** Python files in a hundred folders, each calling into the one before it. */
+function makeRepository(folder: string): void {
+  for (let number = 0; number < FILES; number += 1) {
+    const file = path.join(folder, `part${number % 100}`, `module${number}.py`);
+    mkdirSync(path.dirname(file), { recursive: true });
+    const before = Math.max(0, number - 1);
+    const lines = [
+      `from part${before % 100}.module${before} import handle${before}`,
+      ...Array.from(
+        { length: 10 },
+        (_, one) => `\n\ndef step${one}_of_${number}(value):\n    return handle${before}(value + ${one})`,
+      ),
+      `\n\ndef handle${number}(value):\n    return step0_of_${number}(value)\n`,
+    ];
+    writeFileSync(file, lines.join('\n'));
+  }
+}
+
+const times = new Map<string, number[]>();
+
+async function timed(name: string, work: () => unknown): Promise<void> {
+  const start = performance.now();
+  await work();
+  times.set(name, [...(times.get(name) ?? []), performance.now() - start]);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: hooks are called as the host calls them, by name
+type AnyHook = (...values: any[]) => Promise<void>;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'opl-hooks-'));
+try {
+  makeRepository(folder);
+  const said: string[] = [];
+  const host = createHost(folder, {}, (text) => said.push(text));
+  const sidecar = await host.sidecar();
+  await sidecar.call('index', { rebuild: false });
+  const hooks = composeHooks(host, {} as never, [observation, freshness, compaction, handover, systemNote]) as Record<
+    string,
+    AnyHook
+  >;
+  const lists = composeHooks(host, {} as never, [autoContext]) as Record<string, AnyHook>;
+  const model = { id: 'model', providerID: 'scripted', limit: { context: 200_000, output: 8192 } };
+  let listed = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const sessionID = `ses_${round % 10}`;
+    const file = path.join(folder, `part${round % 100}`, `module${round}.py`);
+    const parts: object[] = [
+      { id: 'prt_22d41170a00161i7qng1Vh9ULk', type: 'text', text: `where does handle${round} call its step and why` },
+    ];
+    await timed('chat.message', () => hooks['chat.message']!({ sessionID }, { message: { id: 'msg_1' }, parts }));
+    await timed('list of a turn', () =>
+      lists['chat.message']!({ sessionID: `turn_${round}` }, { message: { id: 'msg_1' }, parts }),
+    );
+    listed += parts.length > 1 ? 1 : 0;
+    const content = `def handle${round}(value):\n    return ${round}\n`;
+    writeFileSync(file, content);
+    const history = Array.from({ length: 60 }, (_, one) => ({
+      info: {
+        id: `msg_${one}`,
+        sessionID,
+        role: one % 2 ? 'assistant' : 'user',
+        time: { created: one },
+        tokens: { input: one * 1000, output: 10 },
+      },
+      parts: [{ type: 'text', text: 'some words of a turn '.repeat(50) }],
+    }));
+    await timed('step', async () => {
+      await hooks['experimental.chat.messages.transform']!({}, { messages: history });
+      await hooks['experimental.chat.system.transform']!({ sessionID }, { system: ['You are an agent.'] });
+      await hooks['chat.params']!({ sessionID, model }, {});
+      await hooks['tool.execute.before']!({ tool: 'write', sessionID }, { args: {} });
+      await hooks['tool.execute.after']!(
+        { tool: 'write', sessionID, args: { filePath: file, content } },
+        { output: 'written', metadata: { exists: true } },
+      );
+    });
+    await journalOf(host).flush(5000);
+  }
+  const output = { context: [] };
+  await timed('compaction', () => hooks['experimental.session.compacting']!({ sessionID: 'ses_0' }, output));
+  await host.dispose();
+  const rows = [...times].map(([name, all]) => {
+    const sorted = all.sort((a, b) => a - b);
+    const at = (share: number) =>
+      Number(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(2));
+    return [name, { median: at(0.5), p95: at(0.95), rounds: sorted.length }];
+  });
+  console.log(JSON.stringify({ files: FILES, listed, ...Object.fromEntries(rows) }));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
