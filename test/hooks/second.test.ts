@@ -38,6 +38,8 @@ function start(t: { after(work: () => unknown): void }, folder: string) {
 test('prompts and calls are observed, compactions are given the facts, the note is there once', async (t) => {
   const folder = scratchRepository(t, { 'a.py': 'def one():\n    return 1\n' });
   const { hooks, evaluate } = start(t, folder);
+  // A first start may compile the sidecar.
+  await evaluate('(+ 1 2)');
   await hooks.get('prompt')!({ sessionID: 's', prompt: { text: 'We use tabs here. Please rename the function one.' } });
   writeFileSync(path.join(folder, 'b.py'), 'def two():\n    return 2\n');
   const write = { filePath: path.join(folder, 'b.py'), content: 'def two():\n    return 2\n' };
