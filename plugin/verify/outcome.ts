@@ -63,10 +63,7 @@ function succeeded(made: Made, counts: Counts, failures: readonly Failure[], tex
     return made('no-tests-ran', (counts.skipped ?? 0) > 0 ? `${counts.skipped} were skipped, none ran` : '');
   if (text?.verdict === 'passed') return made('passed');
   if (text?.verdict === 'no-tests-ran') return made('no-tests-ran');
-  return made(
-    text && text.runner !== null ? 'no-tests-ran' : 'unparsed',
-    'the command succeeded, but its output names no test that ran',
-  );
+  return made('unparsed', 'the command succeeded, but its output names no test that ran');
 }
 
 function failed(
@@ -78,6 +75,8 @@ function failed(
 ): Outcome {
   const ended = run.signal ? `ended by ${run.signal}` : `exit status ${run.exit}`;
   if (failures.some(isTestFailure)) return made(text?.verdict === 'timeout' ? 'timeout' : 'failed');
+  // A report may list the absence of tests as an error of its own.
+  if (text?.verdict === 'no-tests-ran' && !(counts.failed ?? 0)) return made('no-tests-ran');
   if (failures.length > 0) return made(verdictOfFaults(failures, text));
   if ((counts.failed ?? 0) > 0) return made('failed', 'the failing tests are counted but not named');
   if (text && ['no-tests-ran', 'compile-error', 'setup-error', 'timeout'].includes(text.verdict))
@@ -93,6 +92,7 @@ function isTestFailure(failure: Failure): boolean {
 }
 
 function verdictOfFaults(failures: readonly Failure[], text: ParsedLog | undefined): Verdict {
+  if (failures.every(({ category }) => category === 'compile')) return 'compile-error';
   if (text && ['compile-error', 'setup-error', 'failed'].includes(text.verdict)) return text.verdict;
   if (failures.some(({ category }) => category === 'compile')) return 'compile-error';
   return failures.every(({ category }) => category === 'setup') ? 'setup-error' : 'failed';

@@ -64,6 +64,8 @@ const FIRST_LOOKS_MILLISECONDS = [100, 300, 600];
 /** Below this a full disk would harm more than the run. */
 const LEAST_FREE_OCTETS = 256 * 1024 * 1024;
 const LONGEST_LAST_LINE = 200;
+const LEFTOVER_TURNS = 10;
+const LEFTOVER_STEP_MILLISECONDS = 50;
 
 /**
  * Runs the command and waits until it ends, its time is over or the signal aborts; by then none of its processes is left. Never rejects:
@@ -190,7 +192,12 @@ async function endEarly(tree: ProcessTree, { stopCommand, root }: RunRequest): P
 
 /** After an end of its own accord only its own group is ended: build daemons that moved out of it are meant to stay. */
 async function endLeftovers(tree: ProcessTree): Promise<number> {
-  const left = await tree.left();
+  let left = await tree.left();
+  // Some runners end before the child that writes their report does.
+  for (let turn = 0; left.length > 0 && turn < LEFTOVER_TURNS; turn++) {
+    await sleep(LEFTOVER_STEP_MILLISECONDS);
+    left = await tree.left();
+  }
   for (const pid of left) {
     try {
       process.kill(pid, 'SIGKILL');

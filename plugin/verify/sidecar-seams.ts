@@ -63,6 +63,11 @@ function entriesOf({ files, failures, learned }: RunRecord): string[] {
   ];
 }
 
+/** Whether it says more than that something was printed. */
+function tells({ failures, passed, failed, verdict }: ParsedLog): boolean {
+  return failures.length > 0 || passed !== null || failed !== null || verdict !== 'unparsed';
+}
+
 /** The runner is recognised from the text; the hint is only tried where that finds none, since a log may hold a compiler's words too. */
 async function readFailures(
   sidecar: Sidecar,
@@ -72,6 +77,6 @@ async function readFailures(
 ): Promise<ParsedLog> {
   const { root } = sidecar.options;
   const first = await parseLog(sidecar, { log, exit, root });
-  if (runner === undefined || first.runner !== null || first.failures.length > 0) return first;
+  if (runner === undefined || tells(first)) return first;
   return parseLog(sidecar, { log, runner, exit, root });
 }
