@@ -20,12 +20,13 @@ a REASON to be read, the CERTAINTY that it exercises the change."
 (defparameter *evidence-weights*
   '((:edited . 4.0)                     ; the test itself was changed or is new
     (:learned . 3.0)                    ; it failed when this symbol changed before
-    (:reach . 1.6)                      ; a call in it leads to a root
-    (:mention . 1.5)                    ; it calls something by the name of a root or of what calls one
-    (:title . 0.8)                      ; a test's title speaks of the root
-    (:stem . 0.9)                       ; it is called as the changed file or symbol is
+    (:reach . 0.5)                      ; a call in it leads to a root
+    (:words . 0.8)                      ; the name stands in it, in code or in a string
+    (:mention . 0.8)                    ; it calls something by the name of a root or of what calls one
+    (:title . 1.2)                      ; a test's title speaks of the root
+    (:stem . 1.1)                       ; it is called as the changed file or symbol is
     (:together . 0.6)                   ; it was changed together with the file before
-    (:imports . 0.5))                   ; it imports the changed file, directly or through others
+    (:imports . 0.4))                   ; it imports the changed file, directly or through others
   "Chosen on the mutants and fixes of eval/impact (five projects, three languages); halving or doubling one moves the first
 rank by at most three points.")
 
@@ -34,14 +35,32 @@ rank by at most three points.")
 
 ;;; Which files are tests
 
+(defparameter *families-with-tests* '(:script :python :go :java :rust :ruby :php :elixir :kotlin)
+  "Families whose extractors recognise test cases: a file without any holds helpers.")
+
 (defun test-file-p (index file)
   "Whether FILE holds tests, rather than helpers of tests."
   (let ((path (index-path index file)))
     (and (language-family (index-language index file))
-         (or (plusp (test-count (index-run index file)))
-             (opl.search.places::test-name-p (path-name path)))
-         (or (test-path-p path) (plusp (test-count (index-run index file))))
-         (not (string= (path-name path) "conftest.py")))))
+         (not (string= (path-name path) "conftest.py"))
+         (if (member (language-family (index-language index file)) *families-with-tests*)
+             (and (plusp (test-count (index-run index file)))
+                  (or (not (lone-test-name-p path)) (imports-tests-p index file)))
+             (test-path-p path)))))
+
+(defun lone-test-name-p (path)
+  "Whether only the name `tests.py' or `test.py', which programs that are about tests have too, makes PATH a test."
+  (let ((components (path-components path)))
+    (and (member (first (last components)) '("tests.py" "test.py") :test #'string=)
+         (notany (lambda (folder) (member (string-downcase folder) '("test" "tests" "testing") :test #'string=)) (butlast components)))))
+
+(defun imports-tests-p (index file)
+  "Whether FILE imports a Python test framework."
+  (let ((run (index-run index file)))
+    (loop for import below (import-count run)
+          thereis (let ((module (name-string (index-names index) (import-module run import))))
+                    (or (member module '("unittest" "pytest" "nose" "django.test" "rest_framework.test") :test #'string=)
+                        (eql 0 (search "unittest." module)) (search ".test" module))))))
 
 (defun test-files (index)
   "Numbers of the test files, in order of path."
@@ -62,10 +81,22 @@ rank by at most three points.")
   (let ((before (gethash file scores 0.0))) (setf (gethash file scores) (- 1.0 (* (- 1.0 before) (- 1.0 (min 0.95 value)))))))
 
 (defun reach-scores (index dependants)
-  (let ((scores (make-scores)) (tests (test-table index)))
-    (dolist (dependant dependants scores)
-      (when (gethash (dependant-file dependant) tests)
-        (add-score scores (dependant-file dependant) (* 0.6 (dependant-weight dependant)))))))
+  (let ((scores (make-scores)) (tests (test-table index)) (tops '()))
+    (dolist (dependant dependants)
+      (cond ((gethash (dependant-file dependant) tests)
+             (add-score scores (dependant-file dependant) (* 0.6 (dependant-weight dependant))))
+            ((null (dependant-tag dependant)) (push dependant tops))))
+    (when tops (import-time-scores index scores tops))
+    scores))
+
+(defun import-time-scores (index scores tops)
+  "What runs while a module is loaded reaches every test that loads it: TOPS are calls from the top of production files."
+  (let ((weights (make-hash-table)))
+    (dolist (top tops) (setf (gethash (dependant-file top) weights) (max (dependant-weight top) (gethash (dependant-file top) weights 0.0))))
+    (loop for file being the hash-keys of weights using (hash-value weight)
+          do (let ((distances (import-distances index (list file))))
+               (dolist (test (test-files index))
+                 (when (gethash test distances) (add-score scores test (* 0.3 weight))))))))
 
 (defun mention-counts (index name)
   "Table test file -> call sites whose callee is written NAME (a number)."
@@ -73,6 +104,10 @@ rank by at most three points.")
     (do-sites (file site) (index name)
       (when (gethash file tests) (incf (gethash file counts 0))))
     counts))
+
+(defun constructor-p (root)
+  "Whether making an object of its class runs ROOT."
+  (or (string= (root-kind root) "constructor") (member (root-name root) '("__init__" "__new__" "__post_init__" "initialize" "__construct") :test #'string=)))
 
 (defconstant +most-names+ 120 "Names of dependants that mentions are looked up for; further ones weigh less than the noise.")
 
@@ -84,9 +119,11 @@ rank by at most three points.")
       (dolist (root roots)
         (unless (eq (root-what root) :module)
           (note (find-name names (root-name root)) 1.0)
-          (when (and (string= (root-kind root) "constructor") (root-tag root))
+          (when (root-tag root)
             (let ((parent (def-parent (index-run index (tag-file (root-tag root))) (tag-def (root-tag root)))))
-              (unless (= parent +none+) (note (def-name (index-run index (tag-file (root-tag root))) parent) 1.0))))))
+              (unless (= parent +none+)
+                (note (def-name (index-run index (tag-file (root-tag root))) parent)
+                      (if (constructor-p root) 1.0 0.4)))))))
       (dolist (dependant dependants)
         (let ((tag (dependant-tag dependant)))
           (when (and tag (not (gethash (dependant-file dependant) tests)))
@@ -98,6 +135,41 @@ rank by at most three points.")
 (defun rarity (count total)
   "1 for what one test file mentions, towards 0 for what all do."
   (/ (log (+ 1.0 (/ total (max 1.0 (float count))))) (log (+ 1.0 total))))
+
+(defparameter *framework-prefixes* '("test_" "do_" "visit_" "handle_" "on_" "get_" "set_" "_")
+  "What programs put before a name that their users write without it.")
+
+(defun user-names (name)
+  "NAME and what is left of it without such a beginning."
+  (cons name (loop for prefix in *framework-prefixes*
+                   when (and (> (length name) (+ 2 (length prefix))) (string= prefix name :end2 (length prefix)))
+                     collect (subseq name (length prefix)))))
+
+(defun wanted-words (index roots weighted)
+  "Table name number -> weight of the words that speak of the change."
+  (let ((table (make-hash-table)) (names (index-names index)))
+    (flet ((note (text weight)
+             (let ((number (find-name names text)))
+               (when (and number (> weight (gethash number table 0.0))) (setf (gethash number table) weight)))))
+      (loop for (name . weight) in weighted repeat 40
+            do (dolist (text (user-names (name-string names name))) (note text (* 0.6 weight))))
+      (dolist (root roots)
+        (unless (eq (root-what root) :module)
+          (dolist (text (user-names (root-name root))) (note text 1.0))
+          (when (root-scope root) (note (subseq (root-scope root) (1+ (or (position #\. (root-scope root) :from-end t) -1))) 0.5)))))
+    table))
+
+(defun word-scores (index roots weighted)
+  "How far the words of each test speak of the change: the rarer a word among tests, the more."
+  (let* ((wanted (wanted-words index roots weighted)) (tests (test-files index)) (files (make-hash-table)) (scores (make-scores)))
+    (dolist (file tests)
+      (let ((run (index-run index file)))
+        (dotimes (i (word-count run))
+          (when (gethash (word-name run i) wanted) (push file (gethash (word-name run i) files))))))
+    (loop for name being the hash-keys of files using (hash-value those)
+          do (let ((share (* (gethash name wanted) (rarity (length those) (max 1 (length tests))))))
+               (dolist (file those) (add-score scores file (* 0.8 share)))))
+    scores))
 
 (defun mention-scores (index weighted)
   (let ((scores (make-scores)) (total (max 1 (length (test-files index)))))
@@ -176,7 +248,8 @@ rank by at most three points.")
 
 (defun stem-score (test-stem test-path path root-names)
   (let ((stem (subject-stem path)) (own (bare-stem path)))
-    (max (cond ((string= test-stem own) 1.0)
+    (max (cond ((and (string= test-stem own) (member own *general-stems* :test #'string=)) 0.3)
+               ((string= test-stem own) 1.0)
                ((string= test-stem stem) 0.9)
                ((and (> (length stem) 3) (or (search stem test-stem) (and (> (length test-stem) 3) (search test-stem stem)))) 0.5)
                (t 0.0))
@@ -249,7 +322,7 @@ rank by at most three points.")
 
 (defparameter *reasons*
   '((:edited . "was changed itself") (:learned . "failed before when this changed") (:reach . "calls lead to the change")
-    (:mention . "calls something of that name") (:title . "a title speaks of it") (:stem . "is named after it")
+    (:mention . "calls something of that name") (:words . "the name stands in it") (:title . "a title speaks of it") (:stem . "is named after it")
     (:together . "changed together with it before") (:imports . "imports the changed file")))
 
 (defun reason-text (shares)
@@ -267,6 +340,7 @@ rank by at most three points.")
                        (cons :learned (listed-scores index (and *learned* (funcall *learned* index roots))))
                        (cons :reach (reach-scores index dependants))
                        (cons :mention (mention-scores index weighted))
+                       (cons :words (word-scores index roots weighted))
                        (cons :title (title-scores index roots))
                        (cons :stem (stem-scores index paths roots))
                        (cons :together (listed-scores index (and *together* (funcall *together* index paths))))
@@ -288,7 +362,7 @@ rank by at most three points.")
 
 (defun telling-p (shares)
   "Whether SHARES are enough to list a test at all: standing in the same folder is not."
-  (or (assoc :edited shares) (assoc :learned shares) (assoc :reach shares) (assoc :mention shares) (assoc :title shares) (assoc :imports shares)
+  (or (assoc :edited shares) (assoc :learned shares) (assoc :reach shares) (assoc :mention shares) (assoc :words shares) (assoc :title shares) (assoc :imports shares)
       (let ((stem (cdr (assoc :stem shares)))) (and stem (> stem 0.2)))
       (assoc :together shares)))
 
