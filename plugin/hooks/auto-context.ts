@@ -28,6 +28,9 @@ const TASK = 4000;
 /** A list whose best file is not this much above its last one is a guess among equals. */
 const SPREAD = 1.3;
 
+/** Files with less than this share of the best one's score are not worth a line. */
+const SHARE = 0.3;
+
 /** Turns that ask for nothing new. */
 const TRIVIAL =
   /^(?:(?:yes|no|ok(?:ay)?|sure|please|thanks?|thank you|continue|go (?:on|ahead)|proceed|next|do it|keep going|carry on|good|great|fine|perfect|looks good|lgtm|stop|wait|hi|hello|y|n|yep|nope|right|done|retry|again|try again)[\s,.!]*)+$/i;
@@ -45,14 +48,15 @@ export function contextList(
   const files = reply['ranked-file'];
   const best = files[0];
   if (!best || reply.answer[0]?.complete === false || best.role !== 'match') return undefined;
-  const last = files[Math.min(files.length, FILES) - 1]!;
+  const last = files.at(-1)!;
   if (files.length > 2 && best.score < SPREAD * last.score) return undefined;
   const lines: string[] = [];
   const paths: string[] = [];
   let length = 0;
-  for (const { path, role } of files
-    .filter((file) => !seen.has(file.path) && file.role !== 'lexical')
-    .slice(0, FILES)) {
+  const telling = files.filter(
+    ({ path, score, role }) => score >= SHARE * best.score && role !== 'lexical' && !seen.has(path),
+  );
+  for (const { path, role } of telling.slice(0, FILES)) {
     const symbols = reply.symbol.filter((symbol) => symbol.path === path).slice(0, SYMBOLS);
     const line = `- ${path}${role === 'match' ? '' : ` (${role})`}${symbols.length ? `: ${symbols.map((one) => `${one.name}:${one.line}`).join(', ')}` : ''}`;
     if (length + line.length > CHARACTERS) break;

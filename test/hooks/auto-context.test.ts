@@ -35,7 +35,7 @@ test('the list names files and symbols, within its budget', () => {
   assert.match(text, /^<likely-places[^>]*>\n- a\.ts: in_a\.ts:7\n- b\.ts \(caller\): in_b\.ts:7\n- c\.ts/);
   assert.deepEqual(paths, ['a.ts', 'b.ts', 'c.ts']);
   const many = contextList(
-    reply(Array.from({ length: 40 }, (_, i) => [`${'long/'.repeat(30)}${i}.ts`, 100 / (i + 1)])),
+    reply(Array.from({ length: 40 }, (_, i) => [`${'long/'.repeat(30)}${i}.ts`, 100 - i])),
     new Set(),
   )!;
   assert.ok(many.text.length < 1300, String(many.text.length));
@@ -48,7 +48,7 @@ test('nothing when the index is not sure, and nothing twice', () => {
     contextList(
       reply([
         ['a.ts', 10, 'lexical'],
-        ['b.ts', 1],
+        ['b.ts', 4],
       ]),
       new Set(),
     ),
@@ -71,7 +71,7 @@ test('nothing when the index is not sure, and nothing twice', () => {
     contextList(
       reply([
         ['a.ts', 10],
-        ['b.ts', 1],
+        ['b.ts', 4],
       ]),
       new Set(['a.ts']),
     )!.paths,
