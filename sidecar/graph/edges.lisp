@@ -19,6 +19,15 @@ as written there; CALLEE a tag, nil where no definition of the repository is kno
 (defun site-caller (world file site)
   (let ((def (site-def (world-run world file) site))) (if (= def +none+) nil (make-tag file def))))
 
+(defvar *signal-faults* nil "Whether a fault of resolution is signalled instead of leaving one call unresolved.")
+
+(defun resolve-safely (world file site)
+  "`resolve-site', but nil where it fails or runs out of stack: one strange file must not cost the others their edges."
+  (if *signal-faults*
+      (resolve-site world file site)
+      (handler-case (resolve-site world file site)
+        ((or error storage-condition) () nil))))
+
 (defun made-here-p (run site)
   "Whether what SITE calls a method of is constructed right there, so that no subclass can be meant: new X().m()."
   (let ((callee (site-callee run site)))
@@ -28,7 +37,7 @@ as written there; CALLEE a tag, nil where no definition of the repository is kno
 (defun site-edges (world file site &key possible unresolved)
   "The edges of one call site. POSSIBLE: with those that are only possible (overrides, guesses); UNRESOLVED: with one
 edge without a callee when there is no other."
-  (multiple-value-bind (tags certainty rule) (resolve-site world file site)
+  (multiple-value-bind (tags certainty rule) (resolve-safely world file site)
     (let ((run (world-run world file)) (edges '()))
       (flet ((add (tag certainty rule)
                (push (make-edge (site-caller world file site) file (site-line run site) (site-name run site) tag certainty rule site)

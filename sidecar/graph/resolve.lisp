@@ -70,8 +70,18 @@
            (multiple-value-bind (inner rule) (node-meaning world file value (1+ depth))
              (values inner (and rule (cond ((= (node-op run value) +op-def+) rule)
                                            ((member rule '(:module :import)) :import) ; const { x } = require('y')
+                                           ;; const { x } = f(): one of what f may give
+                                           ((and (= (node-op run value) +op-member+) (computed-node-p run (node-a run value))) :inferred)
                                            (t :alias))))))
           ((value-is meaning :function :class) (values meaning :inferred)))))
+
+(defun computed-node-p (run node)
+  "Whether NODE is what a call gives, awaited or not."
+  (loop repeat 4
+        until (= node +none+)
+        do (cond ((= (node-op run node) +op-call+) (return t))
+                 ((= (node-op run node) +op-await+) (setf node (node-a run node)))
+                 (t (return nil)))))
 
 (defun receiver-rule (world file run node value)
   "How surely the receiver NODE is VALUE."
@@ -270,7 +280,9 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
     (let* ((run (world-run world file)) (callee (site-callee run site)) (how (site-how run site)))
       (multiple-value-bind (meaning rule) (callee-meaning world file site callee)
         (multiple-value-bind (tags unsure) (called-tags world file site (accepted-tags world file site (meaning-tags world meaning) rule))
-          (when (and (value-is meaning :function) (not (eq rule :local)) (eq (world-family world file) :script)) (setf rule :inferred))
+          ;; a function that a variable of a module has by calculation; properties typed as a function are as good as it
+          (when (and (value-is meaning :function) (not (eq rule :local)) (eq (world-family world file) :script))
+            (setf rule (if (member rule '(:object :typed :typed-union)) :alias :inferred)))
           (multiple-value-setq (tags rule) (through-variables world tags rule))
           (when (= how +pass+) (setf tags (passed-tags world tags) rule (and tags :passed)))
           (cond (tags

@@ -350,6 +350,9 @@ declarations say comes first and the code behind it."
 
 (defun exported-meaning (world file name &optional (seen '()))
   "What NAME means to those who import it from FILE: a meaning, or nil. Follows re-exports."
+  (values (guarded (logior (ash 1 61) (ash file 36) (ash name 2) 1) (find-exported world file name seen))))
+
+(defun find-exported (world file name seen)
   (unless (or (member file seen) (> (length seen) 30))
     (let* ((view (view-of world file)) (run (view-run view)) (family (family-of world file)))
       (or (do-exports (row) (view name)
@@ -501,8 +504,13 @@ the tag of the class that has it."
                (cond ((and (= op +op-property+) (= (node-b run property) name))
                       (return (values (property-meaning world file run property env) env)))
                      ((= op +op-spread+)
-                      (let ((meaning (locate-member world (expression-value world file (node-a run property) env) name)))
+                      (let ((meaning (spread-member world file run property name env)))
                         (when meaning (return (values meaning env))))))))))
+
+(defun spread-member (world file run property name env)
+  "NAME among what the spread PROPERTY brings into an object, which may be the object itself again."
+  (values (guarded (logior (ash 1 61) (logxor (ash file 40) (ash property 20) name))
+            (values (locate-member world (expression-value world file (node-a run property) env) name)))))
 
 (defun property-meaning (world file run property env)
   (let ((value (node-a run property)))

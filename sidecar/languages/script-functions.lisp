@@ -73,7 +73,7 @@
   (let ((close (closer r open)) (i (1+ open)))
     (declare (type index close i))
     (loop while (< i close)
-          do (when (or (function-at-p r i) (and (< depth 2) (wrapped-at-p r i (1+ depth)))) (return t))
+          do (when (or (function-at-p r i) (enclosed-function-at-p r i) (and (< depth 2) (wrapped-at-p r i (1+ depth)))) (return t))
              (loop while (and (< i close) (not (is r i ",")))
                    do (let ((mate (mate-at r i))) (setf i (if (and (/= mate +none+) (> mate i)) (1+ mate) (1+ i)))))
              (incf i))))

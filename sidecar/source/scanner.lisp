@@ -262,12 +262,14 @@ are both seen or both not."
          (not (generic-arrow-p lexer (1+ i))))))
 
 (defun generic-arrow-p (lexer i)
-  "Whether `<T,' or `<T extends' follows: the type parameters of an arrow function."
+  "Whether `<T,', `<T extends', `<T =' or `<const T' follows: the type parameters of a function."
   (declare (type index i))
+  (when (looking-at lexer i (load-time-value (text-octets "const "))) (return-from generic-arrow-p t))
   (loop while (word-octet-p (octet-at lexer i)) do (incf i))
   (let ((j i))
     (loop while (blank-octet-p (octet-at lexer j)) do (incf j))
     (or (= (octet-at lexer j) 44)
+        (and (> j i) (= (octet-at lexer j) 61) (/= (octet-at lexer (1+ j)) 61 62))
         (and (> j i) (looking-at lexer j (load-time-value (text-octets "extends ")))
              (/= (octet-at lexer (+ j 8)) 61))
         (and (= (octet-at lexer j) 62) (= (octet-at lexer (1+ j)) 40) ; <T>(x) => …
@@ -288,6 +290,31 @@ are both seen or both not."
                (1+ i)
                (lex lexer (1+ i) 125 bracket))
       (decf (lexer-nesting lexer)))))
+
+(defun type-arguments (lexer i)
+  "The type arguments of a component, whose `<' is at I; the position after their `>'."
+  (declare (type index i))
+  (let ((depth 0) (limit (min (lexer-size lexer) (+ i 2000))))
+    (declare (type fixnum depth))
+    (loop
+      (when (>= i limit) (return i))
+      (let ((octet (octet-at lexer i)))
+        (cond ((= octet 10) (incf (lexer-line lexer)) (incf i))
+              ((<= octet 32) (incf i))
+              ((and (= octet 62) (/= (previous-octet lexer i) 61))
+               (setf i (operator lexer (lexer-syntax lexer) i))
+               (when (<= (decf depth) 0) (return i)))
+              ((= octet 60) (incf depth) (setf i (operator lexer (lexer-syntax lexer) i)))
+              ((or (word-octet-p octet) (= octet 36))
+               (let ((end i))
+                 (loop while (or (word-octet-p (octet-at lexer end)) (= (octet-at lexer end) 36)) do (incf end))
+                 (emit-identifier lexer i end)
+                 (setf i end)))
+              ((member octet '(34 39))
+               (let ((end (min (1+ (find-octet lexer octet (1+ i))) (lexer-size lexer))))
+                 (emit lexer +string+ i end +none+)
+                 (setf i end)))
+              (t (emit lexer +punctuation+ i (1+ i) (aref (syntax-singles (lexer-syntax lexer)) octet)) (incf i)))))))
 
 (defun tag-attributes (lexer i)
   "From after the name of a tag to its end. Values: position after, and whether the tag closed itself."
@@ -311,7 +338,7 @@ are both seen or both not."
                (setf i end)))
             ((= octet 60)               ; type arguments of a component, or an element as a value
              (setf i (if (= (previous-kind lexer) +identifier+)
-                         (operator lexer (lexer-syntax lexer) i)
+                         (type-arguments lexer i)
                          (markup-element lexer i))))
             ((or (word-octet-p octet) (= octet 36))
              (let ((end i))
