@@ -70,7 +70,16 @@ const python = (head: string, failing: string, line: string): Framework['states'
 
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>p</groupId><artifactId>sample</artifactId><version>1</version>
 <properties><maven.compiler.source>11</maven.compiler.source><maven.compiler.target>11</maven.compiler.target><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>
-<dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version><scope>test</scope></dependency></dependencies></project>`;
+<dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version><scope>test</scope></dependency></dependencies>
+<build><plugins>${[
+  ['resources', '3.3.0'],
+  ['compiler', '3.10.1'],
+  ['surefire', '2.22.3'],
+]
+  .map(
+    ([name, version]) => `<plugin><artifactId>maven-${name}-plugin</artifactId><version>${version}</version></plugin>`,
+  )
+  .join('')}</plugins></build></project>`;
 
 const java = (body: string) =>
   `package p;\n\nimport static org.junit.Assert.assertEquals;\n\nimport org.junit.Test;\n\npublic class SampleTest {\n${body}}\n`;
