@@ -16,6 +16,15 @@
 
 (load-system)
 
+(defconstant +kept-seconds+ (* 14 24 60 60) "Compiled files serve the next build of a development tree; so old ones serve none.")
+
+(let ((now (get-universal-time)) (folder (fasl-folder)))
+  (when folder
+    (dolist (fasl (directory (merge-pathnames "*.fasl" folder) :resolve-symlinks nil))
+      (ignore-errors
+       (when (> (- now (file-write-date fasl)) +kept-seconds+)
+         (delete-file fasl))))))
+
 (let* ((core (sb-ext:parse-native-namestring (car (last sb-ext:*posix-argv*))))
        (scratch (make-pathname :name (format nil "~a-~d" (pathname-name core) (sb-posix:getpid)) :type "tmp" :defaults core))
        (writer (sb-posix:fork)))

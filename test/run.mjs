@@ -10,6 +10,9 @@ import { ensurePackages, FOLDER } from '../plugin/packages.mjs';
 /** More than any test file takes on a busy machine; a hang must not outlast it. */
 const LIMIT_MILLISECONDS = 540_000;
 
+/** Compiled Lisp, for the Lisp tests and for the cores that other tests start: each file is compiled once. */
+const FASLS = process.env.OPL_FASL_DIR ?? path.join(tmpdir(), 'opencode-plugin-lisp-test/opencode-plugin-lisp/fasl');
+
 const TSX = ['--import', 'tsx'];
 const results = [];
 
@@ -46,6 +49,7 @@ function runLisp(name, rooms) {
   if (rooms && chosen.length === 0) return results.push({ name, good: false, how: 'no tests', seconds: 0 });
   return run(name, process.env.OPL_SBCL ?? 'sbcl', ['--script', 'test/sidecar/run.lisp', ...chosen], {
     OPL_STRICT: '1',
+    OPL_FASL_DIR: FASLS,
   });
 }
 
@@ -70,6 +74,7 @@ function runNode(name, files) {
   ]);
   run(name, process.execPath, [...TSX, '--test', '--test-concurrency=2', ...reporters, ...files], {
     OPL_TEST_BUILT: '1',
+    OPL_FASL_DIR: FASLS,
   });
   const counts = existsSync(report) ? readFileSync(report, 'utf8') : '';
   rmSync(scratch, { recursive: true, force: true });

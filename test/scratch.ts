@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 
 export const REPOSITORY = path.resolve(import.meta.dirname, '..');
 
-/** The cache folder that tests share; cores in it are keyed by what they are made of. */
+/** The user's cache folder for all tests: XDG_CACHE_HOME of what they start. Cores in it are keyed by what they are made of. */
 export const CACHE = process.env.OPL_TEST_CACHE ?? path.join(tmpdir(), 'opencode-plugin-lisp-test');
 
 /** A new folder, gone after the test. */

@@ -1,12 +1,18 @@
 // The real sidecar for tests: a core from the shared cache, started as the host starts it.
 
+import path from 'node:path';
 import { prepareLaunch } from '../plugin/channel/core.ts';
 import { type SidecarOptions, shareSidecar } from '../plugin/channel/sidecar.ts';
 import { CACHE } from './scratch.ts';
 
 export const SBCL = process.env.OPL_SBCL ?? 'sbcl';
 
-const CORE = { sbcl: SBCL, cacheFolder: CACHE, heapMegabytes: 1024, stackMegabytes: 8 };
+const CORE = {
+  sbcl: SBCL,
+  cacheFolder: path.join(CACHE, 'opencode-plugin-lisp'),
+  heapMegabytes: 1024,
+  stackMegabytes: 8,
+};
 
 /** Program and arguments of a real sidecar for ROOT. */
 export async function sidecarCommand(root: string): Promise<{ program: string; arguments: string[] }> {

@@ -206,7 +206,7 @@ async function isStale(lock: string): Promise<boolean> {
   }
 }
 
-async function build(core: string, { sbcl, onProgress }: CoreOptions): Promise<void> {
+async function build(core: string, { sbcl, cacheFolder, onProgress }: CoreOptions): Promise<void> {
   const { exitCode, stderr, stdout } = await runProgram(
     sbcl,
     [
@@ -216,6 +216,7 @@ async function build(core: string, { sbcl, onProgress }: CoreOptions): Promise<v
     ],
     {
       milliseconds: STALE_MILLISECONDS,
+      environment: { OPL_FASL_DIR: process.env.OPL_FASL_DIR ?? path.join(cacheFolder, 'fasl') },
       onLine: (line) => {
         const [word, done, total] = line.split('\t');
         if (word === 'progress') onProgress?.('compiling', Number(done), Number(total));
