@@ -16,6 +16,15 @@ export type Verdict = (typeof verdictValues)[number];
 export const scopeValues = ["targeted","full"] as const;
 export type Scope = (typeof scopeValues)[number];
 
+export const touchedValues = ["body","signature","added","deleted","module"] as const;
+export type Touched = (typeof touchedValues)[number];
+
+export const doubtValues = ["incomplete","full-suite"] as const;
+export type Doubt = (typeof doubtValues)[number];
+
+export const relationValues = ["changed","reached","unrelated","unknown"] as const;
+export type Relation = (typeof relationValues)[number];
+
 export const sourceValues = ["scratch","snapshot"] as const;
 export type Source = (typeof sourceValues)[number];
 
@@ -284,6 +293,106 @@ export interface Fact {
   text: string;
 }
 
+/** What a change touches, in figures. The first row of its answer. */
+export interface Impact {
+  /** false when a reason row says why */
+  complete: boolean;
+  /** what was looked at: root and tree state, or what was asked */
+  inspected: string;
+  /** true when the roots are matches of a description, not of a diff */
+  guessed: boolean;
+  /** dependants in all; rows show the nearest */
+  callers: number;
+  /** those of them in test files */
+  testCallers: number;
+  /** test files in all */
+  tests: number;
+}
+
+/** Why an answer is not complete. Order: as found. */
+export interface Reason {
+  /** which kind */
+  doubt: Doubt;
+  /** what and where */
+  text: string;
+}
+
+/** A definition that the change touches. Order: of the diff. */
+export interface Root {
+  /** the file */
+  path: string;
+  /** first line, 1-based */
+  line: number;
+  /** last line, inclusive */
+  end: number | null;
+  /** kind; file for lines outside any definition */
+  kind: string;
+  /** the name */
+  name: string;
+  /** the enclosing names */
+  scope: string | null;
+  /** as the source declares it */
+  signature: string | null;
+  /** how */
+  touched: Touched;
+}
+
+/** Somebody who calls a root, directly or not. Order: hop ascending, certainty, then path and line. */
+export interface Dependant {
+  /** the file */
+  path: string;
+  /** first line of the definition; of the call for <module> */
+  line: number;
+  /** last line, inclusive */
+  end: number | null;
+  /** kind; file for <module> */
+  kind: string;
+  /** the name; <module> outside any definition */
+  name: string;
+  /** the enclosing names */
+  scope: string | null;
+  /** the line of the call */
+  callLine: number;
+  /** calls between it and the root */
+  hop: number;
+  /** the weakest on the way */
+  certainty: Certainty;
+  /** the rule that decided the last call */
+  rule: string;
+  /** whether it stands in a test */
+  test: boolean;
+  /** names of the definitions between, nearest to the root first */
+  via: string[];
+}
+
+/** A test file that would tell. Order: score descending, path ascending. */
+export interface AffectedTest {
+  /** the file */
+  path: string;
+  /** the sum of its evidence */
+  score: number;
+  /** that it exercises the change */
+  certainty: Certainty;
+  /** the strongest evidence in words */
+  reason: string;
+  /** tests concerned; none: the whole file */
+  names: string[];
+}
+
+/** A file of the diff. Order: of the diff. */
+export interface ChangedFile {
+  /** where it is now, or was */
+  path: string;
+}
+
+/** What a failure has to do with the change. Order: as asked. */
+export interface Attributed {
+  /** how */
+  relation: Relation;
+  /** path and line, and the way of calls */
+  why: string;
+}
+
 /** One thing the doctor looked at. */
 export interface Check {
   /** what */
@@ -417,6 +526,13 @@ export interface Structures {
   "summary": Summary;
   "session": Session;
   "fact": Fact;
+  "impact": Impact;
+  "reason": Reason;
+  "root": Root;
+  "dependant": Dependant;
+  "affected-test": AffectedTest;
+  "changed-file": ChangedFile;
+  "attributed": Attributed;
   "check": Check;
   "past-run": PastRun;
   "report": Report;
@@ -504,6 +620,30 @@ export interface Operations {
       possible: boolean;
     };
     rows: "edge";
+  };
+  /** What a change touches, who depends on it, which tests tell. Without diff, file and target: the working tree against HEAD. */
+  "impact": {
+    arguments: {
+      /** a diff in any usual form */
+      diff: string | null;
+      /** absolute path of a file that holds the diff */
+      file: string | null;
+      /** path:line, a name, a revision or range of git, or a description */
+      target: string | null;
+      /** dependants at most; 0: the default */
+      limit: number;
+    };
+    rows: "impact" | "reason" | "root" | "dependant" | "affected-test" | "changed-file";
+  };
+  /** What failures have to do with a change. */
+  "attribute": {
+    arguments: {
+      /** the diff */
+      diff: string;
+      /** one each: TAB-separated test, path, line, then path:line of each frame; empty fields where nothing is known */
+      failures: string[];
+    };
+    rows: "attributed";
   };
   /** Evaluates Lisp forms in the live image. State stays. */
   "evaluate": {
@@ -700,6 +840,13 @@ export const columns: Record<StructureName, readonly (readonly [name: string, ty
   "summary": [["text","text"],["facts","natural"],["tokens","natural"]],
   "session": [["id","text"],["parent","text?"],["head","text?"],["age","natural?"],["observations","natural"]],
   "fact": [["section","text"],["text","text"]],
+  "impact": [["complete","flag"],["inspected","text"],["guessed","flag"],["callers","natural"],["testCallers","natural"],["tests","natural"]],
+  "reason": [["doubt","doubt"],["text","text"]],
+  "root": [["path","path"],["line","natural"],["end","natural?"],["kind","text"],["name","text"],["scope","text?"],["signature","text?"],["touched","touched"]],
+  "dependant": [["path","path"],["line","natural"],["end","natural?"],["kind","text"],["name","text"],["scope","text?"],["callLine","natural"],["hop","natural"],["certainty","certainty"],["rule","text"],["test","flag"],["via","text*"]],
+  "affected-test": [["path","path"],["score","decimal"],["certainty","certainty"],["reason","text"],["names","text*"]],
+  "changed-file": [["path","path"]],
+  "attributed": [["relation","relation"],["why","text"]],
   "check": [["name","text"],["ok","flag"],["found","text"],["advice","text?"]],
   "past-run": [["run","natural"],["scope","scope"],["folder","text"],["runner","text"],["verdict","verdict"],["seconds","decimal"],["files","text*"]],
   "report": [["runner","text?"],["verdict","verdict"],["passed","natural?"],["failed","natural?"],["skipped","natural?"],["tail","text?"],["runners","text*"]],
@@ -722,6 +869,8 @@ export const operations: Record<
   "search": { lane: "query", rows: ["answer","symbol"], arguments: [["name","text"],["limit","natural"]] },
   "symbols": { lane: "query", rows: ["tag"], arguments: [] },
   "calls": { lane: "query", rows: ["edge"], arguments: [["possible","flag"]] },
+  "impact": { lane: "query", rows: ["impact","reason","root","dependant","affected-test","changed-file"], arguments: [["diff","text?"],["file","text?"],["target","text?"],["limit","natural"]] },
+  "attribute": { lane: "query", rows: ["attributed"], arguments: [["diff","text"],["failures","text*"]] },
   "evaluate": { lane: "evaluation", rows: ["value","output","remark"], arguments: [["code","text"],["deadline","natural"]] },
   "reset": { lane: "evaluation", rows: [], arguments: [] },
   "attach": { lane: "query", rows: ["remark"], arguments: [["cache","text?"]] },
@@ -760,6 +909,13 @@ export const rowSchemas: Record<StructureName, object> = {
   "summary": {"type":"object","properties":{"text":{"type":"string"},"facts":{"type":"integer","minimum":0},"tokens":{"type":"integer","minimum":0}},"required":["text","facts","tokens"],"additionalProperties":false},
   "session": {"type":"object","properties":{"id":{"type":"string"},"parent":{"anyOf":[{"type":"null"},{"type":"string"}]},"head":{"anyOf":[{"type":"null"},{"type":"string"}]},"age":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"observations":{"type":"integer","minimum":0}},"required":["id","parent","head","age","observations"],"additionalProperties":false},
   "fact": {"type":"object","properties":{"section":{"type":"string"},"text":{"type":"string"}},"required":["section","text"],"additionalProperties":false},
+  "impact": {"type":"object","properties":{"complete":{"type":"boolean"},"inspected":{"type":"string"},"guessed":{"type":"boolean"},"callers":{"type":"integer","minimum":0},"testCallers":{"type":"integer","minimum":0},"tests":{"type":"integer","minimum":0}},"required":["complete","inspected","guessed","callers","testCallers","tests"],"additionalProperties":false},
+  "reason": {"type":"object","properties":{"doubt":{"enum":["incomplete","full-suite"]},"text":{"type":"string"}},"required":["doubt","text"],"additionalProperties":false},
+  "root": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"line":{"type":"integer","minimum":0},"end":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"kind":{"type":"string"},"name":{"type":"string"},"scope":{"anyOf":[{"type":"null"},{"type":"string"}]},"signature":{"anyOf":[{"type":"null"},{"type":"string"}]},"touched":{"enum":["body","signature","added","deleted","module"]}},"required":["path","line","end","kind","name","scope","signature","touched"],"additionalProperties":false},
+  "dependant": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"line":{"type":"integer","minimum":0},"end":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"kind":{"type":"string"},"name":{"type":"string"},"scope":{"anyOf":[{"type":"null"},{"type":"string"}]},"callLine":{"type":"integer","minimum":0},"hop":{"type":"integer","minimum":0},"certainty":{"enum":["exact","likely","possible"]},"rule":{"type":"string"},"test":{"type":"boolean"},"via":{"type":"array","items":{"type":"string"}}},"required":["path","line","end","kind","name","scope","callLine","hop","certainty","rule","test","via"],"additionalProperties":false},
+  "affected-test": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"},"score":{"type":"number"},"certainty":{"enum":["exact","likely","possible"]},"reason":{"type":"string"},"names":{"type":"array","items":{"type":"string"}}},"required":["path","score","certainty","reason","names"],"additionalProperties":false},
+  "changed-file": {"type":"object","properties":{"path":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"}},"required":["path"],"additionalProperties":false},
+  "attributed": {"type":"object","properties":{"relation":{"enum":["changed","reached","unrelated","unknown"]},"why":{"type":"string"}},"required":["relation","why"],"additionalProperties":false},
   "check": {"type":"object","properties":{"name":{"type":"string"},"ok":{"type":"boolean"},"found":{"type":"string"},"advice":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["name","ok","found","advice"],"additionalProperties":false},
   "past-run": {"type":"object","properties":{"run":{"type":"integer","minimum":0},"scope":{"enum":["targeted","full"]},"folder":{"type":"string"},"runner":{"type":"string"},"verdict":{"enum":["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"]},"seconds":{"type":"number"},"files":{"type":"array","items":{"type":"string"}}},"required":["run","scope","folder","runner","verdict","seconds","files"],"additionalProperties":false},
   "report": {"type":"object","properties":{"runner":{"anyOf":[{"type":"null"},{"type":"string"}]},"verdict":{"enum":["passed","failed","no-tests-ran","compile-error","setup-error","timeout","cancelled","unparsed"]},"passed":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"failed":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"skipped":{"anyOf":[{"type":"null"},{"type":"integer","minimum":0}]},"tail":{"anyOf":[{"type":"null"},{"type":"string"}]},"runners":{"type":"array","items":{"type":"string"}}},"required":["runner","verdict","passed","failed","skipped","tail","runners"],"additionalProperties":false},
@@ -780,6 +936,8 @@ export const argumentSchemas: Record<OperationName, object> = {
   "search": {"type":"object","properties":{"name":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["name","limit"],"additionalProperties":false},
   "symbols": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "calls": {"type":"object","properties":{"possible":{"type":"boolean"}},"required":["possible"],"additionalProperties":false},
+  "impact": {"type":"object","properties":{"diff":{"anyOf":[{"type":"null"},{"type":"string"}]},"file":{"anyOf":[{"type":"null"},{"type":"string"}]},"target":{"anyOf":[{"type":"null"},{"type":"string"}]},"limit":{"type":"integer","minimum":0}},"required":["diff","file","target","limit"],"additionalProperties":false},
+  "attribute": {"type":"object","properties":{"diff":{"type":"string"},"failures":{"type":"array","items":{"type":"string"}}},"required":["diff","failures"],"additionalProperties":false},
   "evaluate": {"type":"object","properties":{"code":{"type":"string"},"deadline":{"type":"integer","minimum":0}},"required":["code","deadline"],"additionalProperties":false},
   "reset": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "attach": {"type":"object","properties":{"cache":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["cache"],"additionalProperties":false},

@@ -1,0 +1,231 @@
+;;;; The operations on changes: impact and attribute.
+
+(defpackage #:opl.operations.change
+  (:use #:cl #:opl.index.store #:opl.index.workspace #:opl.change.roots #:opl.change.reach #:opl.change.tests #:opl.change.impact)
+  (:import-from #:opl.wire.conditions #:fail)
+  (:import-from #:opl.wire.protocol #:define-operation #:emit)
+  (:import-from #:opl.source.names #:name-string #:octets-string #:find-name)
+  (:import-from #:opl.source.facts #:def-count #:def-line)
+  (:import-from #:opl.source.files #:git-output)
+  (:import-from #:opl.source.octets #:make-octet-buffer #:read-octets-into #:octet-buffer-octets #:octet-buffer-size)
+  (:import-from #:opl.change.diff #:diff-error #:diff-error-reason)
+  (:import-from #:opl.operations.index #:signature-text))
+(in-package #:opl.operations.change)
+
+(defconstant +diff-limit+ 67108864 "Octets of a diff at most.")
+(defconstant +most-shown+ 40 "Dependants shown when the caller names no limit: about half of the 4 KB an answer may take.")
+
+;;; Where the diff comes from
+
+(defun git-text (root &rest arguments)
+  "What git prints, or nil when it fails."
+  (multiple-value-bind (output status) (git-output root arguments :limit +diff-limit+)
+    (and output (eql status 0) (octets-string output))))
+
+(defun untracked-diff (root)
+  "Untracked files as a diff that adds them, their content left out: they are in the tree."
+  (let ((names (git-text root "ls-files" "-z" "--others" "--exclude-standard")))
+    (with-output-to-string (out)
+      (when names
+        (loop with start = 0
+              for end = (position (code-char 0) names :start start)
+              while end
+              do (let ((name (subseq names start end)))
+                   (unless (find #\Newline name)
+                     (format out "diff --git a/~A b/~A~%new file mode 100644~%" name name)))
+                 (setf start (1+ end)))))))
+
+(defparameter *diff-options* '("diff" "--no-color" "--no-ext-diff" "--src-prefix=a/" "--dst-prefix=b/" "--relative" "-M"))
+
+(defun working-tree-diff (root)
+  "Values: the diff of the working tree against HEAD, untracked files included, and what was looked at."
+  (let ((head (git-text root "rev-parse" "--short" "HEAD")))
+    (cond (head (values (concatenate 'string (or (apply #'git-text root (append *diff-options* '("HEAD"))) "") (untracked-diff root))
+                        (format nil "~A, the working tree against HEAD ~A" root (string-trim '(#\Newline) head))))
+          ((git-text root "rev-parse" "--git-dir")
+           (values (concatenate 'string (or (apply #'git-text root (append *diff-options* '("--cached"))) "") (untracked-diff root))
+                   (format nil "~A, which has no commit yet: everything is new" root)))
+          (t (fail :not-found "~A is no git repository, so there is nothing to compare with; give a diff (--diff) or a target (--target)." root)))))
+
+(defun revision-p (root text)
+  "Whether TEXT names a commit or range of git."
+  (and (< (length text) 200) (not (find #\Space text)) (not (find #\: text)) (plusp (length text)) (char/= (char text 0) #\-)
+       (let ((dots (search ".." text)))
+         (if dots
+             (and (git-text root "rev-parse" "--verify" "--quiet" (concatenate 'string (if (zerop dots) "HEAD" (subseq text 0 dots)) "^{commit}")) t)
+             (and (or (string= text "HEAD") (find #\~ text) (find #\^ text)
+                      (and (<= 7 (length text) 40) (every (lambda (c) (digit-char-p c 16)) text)))
+                  (git-text root "rev-parse" "--verify" "--quiet" (concatenate 'string text "^{commit}")) t)))))
+
+(defun revision-diff (root text)
+  (if (search ".." text)
+      (apply #'git-text root (append *diff-options* (list text)))
+      (git-text root "show" "--format=" "--no-color" "--no-ext-diff" "--src-prefix=a/" "--dst-prefix=b/" "-m" "--first-parent" text)))
+
+(defun file-text (path)
+  (let ((buffer (make-octet-buffer)))
+    (unless (read-octets-into buffer path +diff-limit+) (fail :not-found "~A cannot be read." path))
+    (octets-string (octet-buffer-octets buffer) :end (octet-buffer-size buffer))))
+
+;;; Targets
+
+(defun place-target (index target)
+  "Tags at `path:line' or in `path', or :none when TARGET names no file of the index."
+  (let* ((colon (position #\: target :from-end t))
+         (line (and colon (parse-integer target :start (1+ colon) :junk-allowed t)))
+         (path (if line (subseq target 0 colon) target)) (file (index-file-number index path)))
+    (cond ((null file) :none)
+          (line (let ((def (innermost-definition (index-run index file) line))) (and def (list (tag file def)))))
+          (t (loop for def below (def-count (index-run index file))
+                   when (= opl.source.names:+none+ (opl.source.facts:def-parent (index-run index file) def)) collect (tag file def))))))
+
+(defun name-target (index target)
+  "Tags of the definitions called TARGET, `Class.name' included."
+  (let* ((dot (position-if (lambda (c) (find c ".#")) target :from-end t)) (name (if dot (subseq target (1+ dot)) target))
+         (tags (definition-tags index name)))
+    (if dot
+        (let ((scope (subseq target 0 dot)))
+          (or (remove-if-not (lambda (tag) (let ((own (tag-scope index tag))) (and (>= (length own) (length scope)) (search scope own)))) tags) tags))
+        tags)))
+
+(defun words-in (text)
+  (loop with i = 0
+        for start = (position-if (lambda (c) (or (alphanumericp c) (find c "_$"))) text :start i)
+        while start
+        for end = (or (position-if-not (lambda (c) (or (alphanumericp c) (find c "_$"))) text :start start) (length text))
+        collect (subseq text start end)
+        do (setf i end)
+        while (< i (length text))))
+
+(defvar *describe* nil "Function of (index text) => tags that a description most likely means; set by retrieval.")
+
+(defun described-target (index target)
+  "Tags that the description TARGET names or, failing that, resembles."
+  (or (loop for word in (words-in target)
+            append (let ((tags (and (> (length word) 3) (some #'upper-or-mark-p word) (definition-tags index word)))) (and (<= (length tags) 4) tags)))
+      (and *describe* (funcall *describe* index target))))
+
+(defun upper-or-mark-p (c) (or (upper-case-p c) (char= c #\_)))
+
+(defun target-impact (index target)
+  "Values: the impact of TARGET, what was looked at, whether it is a guess."
+  (let* ((root (index-root index)) (place (place-target index target)))
+    (cond ((and (listp place) place) (values (impact-of-tags index place) (format nil "~A in ~A" target root) nil))
+          ((null place) (fail :not-found "No definition stands at ~A; `opl symbols' lists them." target))
+          ((revision-p root target) (values (impact-of-diff index (or (revision-diff root target) "")) (format nil "~A in ~A, against the tree as it is" target root) nil))
+          (t (let ((tags (and (not (find #\Space target)) (name-target index target))))
+               (if tags
+                   (values (impact-of-tags index tags) (format nil "the definition~P called ~A in ~A" (length tags) target root) nil)
+                   (let ((guesses (described-target index target)))
+                     (unless guesses (fail :not-found "Nothing in ~A is called or resembles \"~A\"; give path:line, a name, a revision, or a diff." root target))
+                     (values (impact-of-tags index guesses) (format nil "the definitions that \"~A\" most likely means" target) t))))))))
+
+;;; Rows
+
+(defun emit-root (index root)
+  (emit root (root-path root) (root-line root) (root-end root) (root-kind root) (root-name root) (root-scope root)
+        (and (root-tag root) (signature-text index (root-tag root))) (root-what root)))
+
+(defun emit-dependant (index dependant)
+  (let ((tag (dependant-tag dependant)) (names (index-names index)))
+    (emit dependant (index-path index (dependant-file dependant))
+          (if tag (tag-line index tag) (dependant-line dependant)) (and tag (tag-end index tag))
+          (if tag (name-string names (tag-kind index tag)) "file") (if tag (name-string names (tag-name index tag)) "<module>")
+          (and tag (let ((scope (tag-scope index tag))) (and (string/= scope "") scope)))
+          (dependant-line dependant) (dependant-hop dependant) (dependant-certainty dependant)
+          (string-downcase (or (dependant-rule dependant) ""))
+          (test-dependant-p index dependant)
+          (mapcar (lambda (via) (name-string names (tag-name index via))) (dependant-via dependant)))))
+
+(defun test-dependant-p (index dependant) (and (opl.search.places:test-path-p (index-path index (dependant-file dependant))) t))
+
+(defun dependant< (index a b)
+  (flet ((rank (dependant) (position (dependant-certainty dependant) '(:exact :likely :possible))))
+    (cond ((/= (dependant-hop a) (dependant-hop b)) (< (dependant-hop a) (dependant-hop b)))
+          ((/= (rank a) (rank b)) (< (rank a) (rank b)))
+          (t (let ((a-path (index-path index (dependant-file a))) (b-path (index-path index (dependant-file b))))
+               (or (string< a-path b-path) (and (string= a-path b-path) (< (dependant-line a) (dependant-line b)))))))))
+
+(defun emit-impact (index impact inspected guessed limit)
+  (let* ((dependants (sort (copy-list (impact-dependants impact)) (lambda (a b) (dependant< index a b))))
+         (in-tests (count-if (lambda (dependant) (test-dependant-p index dependant)) dependants)))
+    (emit impact (and (impact-complete-p impact) (not guessed)) inspected guessed (length dependants) in-tests (length (impact-tests impact)))
+    (when guessed (emit reason :incomplete "the roots are guesses from a description; give a diff or path:line to be sure"))
+    (dolist (reason (impact-reasons impact)) (emit reason :incomplete reason))
+    (dolist (reason (impact-full-suite impact)) (emit reason :full-suite reason))
+    (dolist (root (impact-roots impact)) (emit-root index root))
+    (loop for dependant in dependants repeat limit do (emit-dependant index dependant))
+    (dolist (hit (impact-tests impact))
+      (emit affected-test (test-hit-path hit) (test-hit-score hit) (test-hit-certainty hit) (test-hit-reason hit) (test-hit-names hit)))
+    (dolist (path (impact-files impact)) (emit changed-file path))))
+
+(define-operation impact (diff file target limit)
+  "What a change touches and who depends on it."
+  (let ((index (fresh-index)) (limit (if (plusp limit) limit +most-shown+)))
+    (handler-case
+        (flet ((of-diff (text inspected) (emit-impact index (impact-of-diff index text) inspected nil limit)))
+          (cond (diff (of-diff diff (format nil "~A, the diff given" (index-root index))))
+                (file (of-diff (file-text file) (format nil "~A, the diff in ~A" (index-root index) file)))
+                (target (multiple-value-bind (impact inspected guessed) (target-impact index target)
+                          (emit-impact index impact inspected guessed limit)))
+                (t (multiple-value-call #'of-diff (working-tree-diff (index-root index))))))
+      (diff-error (condition) (fail :bad-argument "~A" (diff-error-reason condition))))))
+
+;;; Attribution
+
+(defun split-tabs (text)
+  (loop with start = 0
+        for end = (position #\Tab text :start start)
+        collect (subseq text start end)
+        while end do (setf start (1+ end))))
+
+(defun places-of (fields)
+  "((path . line) …) of a failure: where it stands, then its frames."
+  (destructuring-bind (test path line &rest frames) fields
+    (declare (ignore test))
+    (append (and (string/= path "") (list (cons path (or (parse-integer line :junk-allowed t) 0))))
+            (loop for frame in frames
+                  for colon = (position #\: frame :from-end t)
+                  when colon collect (cons (subseq frame 0 colon) (or (parse-integer frame :start (1+ colon) :junk-allowed t) 0))))))
+
+(defun root-at (impact path line)
+  (find-if (lambda (root)
+             (and (string= (root-path root) path)
+                  (or (member line (root-lines root)) (and (root-end root) (<= (root-line root) line (root-end root))))))
+           (impact-roots impact)))
+
+(defun way-text (index dependant)
+  (let ((names (index-names index)))
+    (format nil "~{~A~^ -> ~}" (append (mapcar (lambda (via) (name-string names (tag-name index via))) (reverse (dependant-via dependant)))
+                                       (and (null (dependant-via dependant)) '("the change"))))))
+
+(defun attribution (index impact fields)
+  "Values: relation and why."
+  (let* ((places (places-of fields)) (test (first fields)) (test-path (second fields)))
+    (loop for (path . line) in places
+          do (let ((root (root-at impact path line)))
+               (when root
+                 (return-from attribution
+                   (values :changed (format nil "~A:~D stands in ~A, which changed" path line (root-name root)))))))
+    (loop for (path . nil) in places
+          do (when (member path (impact-files impact) :test #'string=)
+               (return-from attribution (values :reached (format nil "~A changed, and a frame of the failure stands in it" path)))))
+    (let* ((file (index-file-number index test-path))
+           (reached (and file (find file (impact-dependants impact) :key #'dependant-file)))
+           (hit (and file (find file (impact-tests impact) :key #'test-hit-file))))
+      (cond (reached (values :reached (format nil "~A reaches the change by ~A (~(~A~))" (if (string= test "") test-path test) (way-text index reached)
+                                              (dependant-certainty reached))))
+            (hit (values :reached (format nil "~A ~A" test-path (test-hit-reason hit))))
+            ((impact-full-suite impact) (values :unknown (first (impact-full-suite impact))))
+            (file (values :unrelated "no call, import or name leads from it to the change"))
+            (t (values :unknown "the log does not say where it stands"))))))
+
+(define-operation attribute (diff failures)
+  "What each failure has to do with the diff."
+  (let* ((index (fresh-index))
+         (impact (handler-case (impact-of-diff index diff)
+                   (diff-error (condition) (fail :bad-argument "~A" (diff-error-reason condition))))))
+    (dolist (failure failures)
+      (let ((fields (split-tabs failure)))
+        (multiple-value-bind (relation why) (if (>= (length fields) 3) (attribution index impact fields) (values :unknown "nothing is known of it"))
+          (emit attributed relation why))))))
