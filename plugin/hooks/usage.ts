@@ -1,22 +1,42 @@
 // How full a session's context is: the provider's own count where it gave one, and an estimate of what came since.
 
-/** Letters of a run, and digits, that one token takes; as sidecar/session/summary.lisp has it. */
-const LETTERS_PER_TOKEN = 5;
-const DIGITS_PER_TOKEN = 3;
+/**
+ * Tokens by what a text is made of, fitted by least squares to the counts of OpenAI's o200k_base and cl100k_base over 1,090 pieces of 4,000 characters
+ * (Markdown, TypeScript, Lisp, C, Python, JSON): nine pieces of ten come within 9 %, whole contexts nearer.
+ */
+const WORD = 1.065;
+/** A letter after the seventh of a word. */
+const LONG = 0.169;
+/** Up to three digits. */
+const DIGITS = 1.905;
+/** A run of marks, and each mark after its first. */
+const MARK = 0.742;
+const MORE_MARKS = 0.377;
+/** A line's end with the indentation after it. */
+const LINE = 0.479;
+/** A change between letters and digits, as in hashes. */
+const CHANGE = -0.421;
+
+const PIECES = /\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|\p{L}|\p{Nd}+|\n\s*|[^\p{L}\p{Nd}\s]+/gu;
 
 /** From here on a character is about a token: scripts without blanks. */
 const WIDE = 0x2e80;
 
-/** Tokens of TEXT, about: letters in runs, digits in threes, every other mark one; blanks go with the word that follows them. */
+function pieceTokens(piece: string): number {
+  const first = piece.codePointAt(0)!;
+  if (first === 10) return LINE;
+  if (first > WIDE) return piece.length;
+  if (/^\p{Nd}/u.test(piece)) return DIGITS * Math.ceil(piece.length / 3);
+  if (/^\p{L}/u.test(piece)) return WORD + LONG * Math.max(0, piece.length - 7);
+  return MARK + MORE_MARKS * (piece.length - 1);
+}
+
+/** Tokens of TEXT, about, in the vocabularies of today's models. */
 export function estimateTokens(text: string): number {
   let tokens = 0;
-  for (const [run] of text.matchAll(/\p{L}+|\p{Nd}+|[^\p{L}\p{Nd} ]/gu)) {
-    const first = run.codePointAt(0)!;
-    if (/^\p{Nd}/u.test(run)) tokens += Math.ceil(run.length / DIGITS_PER_TOKEN);
-    else if (/^\p{L}/u.test(run)) tokens += first > WIDE ? run.length : Math.ceil(run.length / LETTERS_PER_TOKEN);
-    else tokens += 1;
-  }
-  return tokens;
+  for (const [piece] of text.matchAll(PIECES)) tokens += pieceTokens(piece);
+  const changes = text.match(/\p{L}(?=\p{Nd})|\p{Nd}(?=\p{L})/gu)?.length ?? 0;
+  return Math.max(0, Math.round(tokens + CHANGE * changes));
 }
 
 interface Tokens {
