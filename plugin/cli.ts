@@ -11,6 +11,7 @@ import { contextCommand } from './commands/context.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { evalCommand } from './commands/eval.ts';
 import { failuresCommand } from './commands/failures.ts';
+import { impactCommand } from './commands/impact.ts';
 import { indexCommand } from './commands/index.ts';
 import { callsCommand, symbolsCommand } from './commands/rows.ts';
 import { searchCommand } from './commands/search.ts';
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command<never>[] = [
   searchCommand,
   symbolsCommand,
   callsCommand,
+  impactCommand,
   verifyCommand,
   failuresCommand,
   evalCommand,

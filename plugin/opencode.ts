@@ -12,6 +12,7 @@ import { skills } from './hooks/skills.ts';
 import { systemNote } from './hooks/system-note.ts';
 import { createHost, type Host, sessionRoot } from './host.ts';
 import { inputSchema, type Property, runTool, type Tool, type ToolCall } from './tool.ts';
+import { changeImpactTool } from './tools/change_impact.ts';
 import { lispEvalTool } from './tools/lisp_eval.ts';
 import { lispResetTool } from './tools/lisp_reset.ts';
 import { repoContextTool } from './tools/repo_context.ts';
@@ -19,6 +20,7 @@ import { verifyChangeTool } from './tools/verify_change.ts';
 
 const TOOLS: readonly ((host: Host) => Tool<never>)[] = [
   repoContextTool,
+  changeImpactTool,
   verifyChangeTool,
   lispEvalTool,
   lispResetTool,
