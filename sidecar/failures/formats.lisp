@@ -16,7 +16,7 @@
 
 (defconstant +largest+ (* 32 1024 1024) "Octets of a report that is read whole; a larger one is told by the text log beside it.")
 
-(defparameter *languages* '(:js :python :java :ruby :php :dotnet :rust :elixir :dart :go))
+(defparameter *languages* '(:js :python :java :ruby :php :dotnet :rust :elixir :dart :go :lua))
 
 (defun plain (text)
   "TEXT without escape sequences."

@@ -133,7 +133,8 @@
   (matching (text end) (text "at " (path path) " line " (at integer)) (make path at nil)))
 
 (defun in-lua (text end)
-  (matching (text end) (blanks (path path (or ".lua" ".moon" ".bats" ".bash" ".sh" ".hs" ".zig" ".gleam" ".ml" ".nim" ".cr" ".jl" ".lisp" ".clj" ".erl" ".R")) ":" (at integer)) (make path at nil)))
+  (or (matching (text end) (text "in test file " (path path) ", line " (at integer)) (make path at nil))
+      (matching (text end) (blanks (path path (or ".lua" ".moon" ".bats" ".bash" ".sh" ".hs" ".zig" ".gleam" ".ml" ".nim" ".cr" ".jl" ".lisp" ".clj" ".erl" ".R")) ":" (at integer)) (make path at nil))))
 
 (defun in-dart (text end)
   (or (matching (text end) (blanks (path (not-of " ()") ".dart") " " blanks (at integer) (? ":" integer) (or end (seq blanks+ (function rest)))) (make path at function))
