@@ -49,6 +49,8 @@ export class Handover {
   readonly settings: HandoverSettings = handoverSettings();
   /** False when the user has turned OpenCode's own compaction off: then nothing is compacted here either. */
   mayCompact = !/^(1|true)$/i.test(process.env.OPENCODE_DISABLE_AUTOCOMPACT ?? '');
+  /** About the tokens of each tool's definition. */
+  readonly tools = new Map<string, { size: number; tokens: number }>();
   readonly #host: Host;
   readonly #input: PluginInput;
   readonly #stages = new Map<string, Stage>();
@@ -78,7 +80,8 @@ export class Handover {
   async step(session: string, messages: Message[]): Promise<void> {
     const state = sessionState(this.#host, session);
     if (state.compacting || state.parent || !state.model) return;
-    const usage = contextUsage(messages);
+    const tools = [...this.tools.values()].reduce((sum, { tokens }) => sum + tokens, 0);
+    const usage = contextUsage(messages, state.systemTokens + tools);
     const { context } = state.model;
     const share = context ? ` (${((100 * usage.tokens) / context).toFixed(1)} %)` : '';
     this.log(session, `usage ${usage.tokens} of ${context} tokens${share} [${usage.how}]`);

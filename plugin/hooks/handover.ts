@@ -6,7 +6,7 @@ import { continuationText } from './handover-text.ts';
 import { userText } from './observation.ts';
 import { nextPartID } from './part-id.ts';
 import { type AnyEvent, sessionState } from './sessions.ts';
-import type { Message } from './usage.ts';
+import { estimateTokens, type Message } from './usage.ts';
 
 /** So long a call that wrote the document is held, for OpenCode to take the wish to compact before its next step. */
 const HOLD_MILLISECONDS = 200;
@@ -50,6 +50,21 @@ export const handover: HookFile = (host, input) => {
     async 'experimental.chat.messages.transform'(_, { messages }) {
       const session = messages[0]?.info?.sessionID;
       if (session) await work.step(session, messages as unknown as Message[]);
+    },
+    async 'tool.definition'({ toolID }, { description, ...rest }) {
+      // What a provider counts that gives no counts must be counted here; a definition is looked at when it changes.
+      const size = description.length;
+      if (work.tools.get(toolID)?.size === size) return;
+      const schema = (rest as { jsonSchema?: unknown }).jsonSchema;
+      work.tools.set(toolID, { size, tokens: estimateTokens(`${description} ${JSON.stringify(schema ?? {})}`) });
+    },
+    async 'experimental.chat.system.transform'({ sessionID }, { system }) {
+      const text = system.join('\n');
+      const state = sessionState(host, sessionID ?? '');
+      // Titles and summaries have short prompts of their own.
+      if (text.length <= state.systemSize) return;
+      state.systemSize = text.length;
+      state.systemTokens = estimateTokens(text);
     },
     async 'tool.execute.after'({ sessionID }) {
       const stage = work.stage(sessionID);

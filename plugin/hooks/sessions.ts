@@ -11,6 +11,9 @@ export interface SessionState {
   /** The session that started this one as a subagent. */
   parent: string;
   model: { providerID: string; modelID: string; context: number; output: number } | undefined;
+  /** About the tokens of its system prompt, and the characters they were counted of. */
+  systemTokens: number;
+  systemSize: number;
   /** True from the compaction hook until OpenCode says that the session is compacted. */
   compacting: boolean;
   /** Paths that were shown or touched, so that nothing is listed twice. */
@@ -28,6 +31,8 @@ export function sessionState(host: Host, id: string): SessionState {
     id,
     parent: '',
     model: undefined,
+    systemTokens: 0,
+    systemSize: 0,
     compacting: false,
     seen: new Set<string>(),
   };
