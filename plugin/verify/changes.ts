@@ -107,5 +107,6 @@ export async function changeOfWorkingTree(root: string): Promise<Change & { read
     tracked === undefined
       ? 'no git work tree with a commit: nothing is known to have changed'
       : 'the working tree against HEAD';
-  return { paths: [...new Set([...change.paths, ...added])].sort(), lines: change.lines, from, diff };
+  const whole = diff + added.map((path) => `diff --git a/${path} b/${path}\nnew file mode 100644\n`).join('');
+  return { paths: [...new Set([...change.paths, ...added])].sort(), lines: change.lines, from, diff: whole };
 }

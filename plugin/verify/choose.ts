@@ -23,7 +23,12 @@ const PATIENCE_MILLISECONDS = 15_000;
 const NAMED = 3;
 
 /** Previously failing tests, then changed tests, then those the sidecar says exercise the change. */
-export async function chooseTests(seams: Seams, detected: Detected, change: Change, diff: string): Promise<Choice> {
+export async function chooseTests(
+  seams: Seams,
+  detected: Detected,
+  change: Change,
+  diff: string | undefined,
+): Promise<Choice> {
   if (change.paths.length === 0)
     return { tests: [], roots: [], notes: [`nothing changed (${change.from}): the full suite`] };
   const outside = outsideOf(change.paths);
@@ -37,6 +42,13 @@ export async function chooseTests(seams: Seams, detected: Detected, change: Chan
     };
   }
   const [affected, failing] = await Promise.all([inTime(seams.affected(diff)), inTime(seams.stillFailing())]);
+  const roots = affected?.roots ?? [];
+  if (affected && affected.fullSuite.length > 0)
+    return {
+      tests: [],
+      roots,
+      notes: affected.fullSuite.slice(0, NAMED).map((why) => `the full suite at once: ${why}`),
+    };
   const chosen = new Map<string, TestChoice>();
   const add = (test: TestChoice): void => {
     if (!chosen.has(test.path) && detected.folder.has(test.path)) chosen.set(test.path, test);
@@ -53,19 +65,20 @@ export async function chooseTests(seams: Seams, detected: Detected, change: Chan
   ];
   if (onlyDocuments(change.paths)) notes.push('only documents changed');
   const tests = [...chosen.values()];
-  if (tests.length <= MOST_TEST_FILES) return { tests, notes, roots: affected?.roots ?? [] };
+  if (tests.length <= MOST_TEST_FILES) return { tests, notes, roots };
   return {
     tests: [],
-    roots: affected?.roots ?? [],
+    roots,
     notes: [...notes, `${tests.length} test files exercise the change: the full suite at once`],
   };
 }
 
+/** Whole files: a name that the graph has need not be the one the runner goes by. */
 function ranked(affected: Affected | undefined): readonly TestChoice[] {
   const tests = affected?.tests ?? [];
   const sure = tests.filter(({ certainty }) => certainty !== 'possible');
   return [...sure, ...tests.filter(({ certainty }) => certainty === 'possible').slice(0, MOST_POSSIBLE)].map(
-    ({ path, names }) => ({ path, ...(names ? { names } : {}) }),
+    ({ path }) => ({ path }),
   );
 }
 

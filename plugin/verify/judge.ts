@@ -51,8 +51,8 @@ export async function judge(one: Attempt, request: JudgeRequest): Promise<readon
     () => (baseline ? runWithoutChange(bench, one, given) : Promise.resolve(undefined)),
   );
   const judged = failures.map((failure): JudgedFailure => {
-    const { relation, why } =
-      attributions?.find((attribution) => attribution.failure === failure) ?? byPlace(failure, request.change);
+    const known = attributions?.find((attribution) => attribution.failure === failure);
+    const { relation, why } = known && known.relation !== 'unknown' ? known : byPlace(failure, request.change);
     const recorded = beforeByRecord(failure, one.plan, request.pastRuns, testFileOf(failure, one.tests));
     const before: Before = recorded === 'unknown' ? beforeByRun(failure, without) : recorded;
     return { ...failure, relation, why, before, flaky: flaky.has(failure) };

@@ -7,8 +7,10 @@ import type { Certainty, TestChoice, Verdict } from './plan.ts';
 export interface Affected {
   readonly tests: readonly (TestChoice & { readonly certainty: Certainty; readonly reason: string })[];
   readonly complete: boolean;
-  /** Why the tests above may not be all; a reason that asks for the full suite among them. */
+  /** Why the tests above may not be all. */
   readonly incomplete: readonly string[];
+  /** Why only the full suite can tell; empty where the tests above can. */
+  readonly fullSuite: readonly string[];
   /** Symbols that the change touches, `path:name`. */
   readonly roots: readonly string[];
 }
@@ -57,7 +59,8 @@ export interface RunRecord extends PastRun {
 export interface Seams {
   /** The failure parser over a captured log. RUNNER is a hint; undefined: from the text. */
   failures(log: string, runner: string | undefined, exit: number | null): Promise<ParsedLog | undefined>;
-  affected(diff: string): Promise<Affected | undefined>;
+  /** undefined as DIFF: the working tree against HEAD. */
+  affected(diff: string | undefined): Promise<Affected | undefined>;
   attribute(failures: readonly Failure[], diff: string): Promise<readonly Attribution[] | undefined>;
   /** Runs recorded at this state of the tree, newest first. */
   pastRuns(tree: string): Promise<readonly PastRun[]>;

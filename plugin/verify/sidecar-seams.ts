@@ -4,14 +4,47 @@ import type { Sidecar } from '../channel/sidecar.ts';
 import type { ParsedLog } from './outcome-types.ts';
 import { parseLog } from './parsed-log.ts';
 import type { PastRun, RunRecord, Seams } from './seams.ts';
+import { tellingTests } from './telling.ts';
+
+/** A diff that fits a line of the wire with what stands around it; a larger one is beyond any selection. */
+const LONGEST_DIFF = 2_000_000;
 
 /** The seams over the sidecar of a root whose cache folder is CACHE. The sidecar starts with the first question. */
 export function sidecarSeams(start: () => Promise<Sidecar>, cache: string, signal?: AbortSignal): Seams {
   const ask = { signal };
   return {
     failures: async (log, runner, exit) => readFailures(await start(), log, runner, exit),
-    affected: async () => undefined,
-    attribute: async () => undefined,
+    async affected(diff) {
+      if (diff !== undefined && diff.length > LONGEST_DIFF) return undefined;
+      const sidecar = await start();
+      await sidecar.call('index', { rebuild: false }, ask);
+      const reply = await sidecar.call('impact', { diff: diff ?? null, file: null, target: null, limit: 1 }, ask);
+      return {
+        tests: tellingTests(reply['affected-test']).map((test) => {
+          const { certainty = 'possible', reason = '' } =
+            reply['affected-test'].find(({ path }) => path === test.path) ?? {};
+          return { ...test, certainty, reason };
+        }),
+        complete: reply.impact[0]?.complete ?? false,
+        incomplete: reply.reason.filter(({ doubt }) => doubt === 'incomplete').map(({ text }) => text),
+        fullSuite: reply.reason.filter(({ doubt }) => doubt === 'full-suite').map(({ text }) => text),
+        roots: reply.root.map(({ path, name }) => `${path}:${name}`),
+      };
+    },
+    async attribute(failures, diff) {
+      if (diff === '' || diff.length > LONGEST_DIFF) return undefined;
+      const entries = failures.map(({ test, path, line, frames }) =>
+        [test, path, line, ...frames.map((frame) => `${frame.path}:${frame.line ?? ''}`)]
+          .map((part) => String(part ?? '').replace(/[\t\r\n]+/g, ' '))
+          .join('\t'),
+      );
+      const { attributed } = await (await start()).call('attribute', { diff, failures: entries }, ask);
+      return failures.map((failure, i) => ({
+        failure,
+        relation: attributed[i]?.relation ?? 'unknown',
+        why: attributed[i]?.why ?? '',
+      }));
+    },
     async pastRuns(tree) {
       const reply = await (await start()).call('past-runs', { cache, tree }, ask);
       return reply['past-run'].map(

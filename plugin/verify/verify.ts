@@ -59,7 +59,7 @@ export async function verify(request: VerifyRequest): Promise<VerifyAnswer> {
   });
   // The state is read while the tests run.
   const state = treeState(root).catch((): TreeState => ({ now: undefined, before: undefined }));
-  const choice = await chooseTests(seams, detected, change, diff);
+  const choice = await chooseTests(seams, detected, change, request.diff);
   const notes = [...choice.notes];
   if (request.diff !== undefined && change.paths.length === 0)
     notes.push('the diff given names no file: it is empty or of no known form');
