@@ -98,6 +98,7 @@
    (:file "graph/families/java")
    (:file "graph/families/c")
    (:file "graph/families/rust")
+   (:file "graph/families/declared")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/text")

@@ -1,0 +1,44 @@
+;;;; What small sources in sources/ define, import, call and test, against the lists beside them. After a wanted change:
+;;;; sbcl --script test/sidecar/run.lisp languages-braces writes what it got as <file>.got when it differs.
+
+(load (merge-pathnames "sources.lisp" *load-truename*))
+(defpackage #:opl.test.languages-braces (:use #:cl #:opl.test #:opl.test.sources))
+(in-package #:opl.test.languages-braces)
+
+(defparameter *folder* (merge-pathnames "sources/" (make-pathname :name nil :type nil :defaults *load-truename*)))
+
+(defun file-text (path)
+  (with-open-file (in path :external-format :utf-8 :if-does-not-exist nil)
+    (if in (format nil "~{~A~%~}" (loop for line = (read-line in nil) while line collect line)) "")))
+
+(defun report (name)
+  "What the source NAME says, one fact a line."
+  (let ((source (file-text (merge-pathnames name *folder*))))
+    (format nil "~{definition ~A~%~}~{import ~A~%~}~{call ~A~%~}~{test ~A~%~}"
+            (definitions name source) (imports name source) (calls name source) (tests name source))))
+
+(defun check-source (name)
+  (let* ((expected (merge-pathnames (format nil "~A.expected" name) *folder*)) (got (report name)) (same (string= got (file-text expected))))
+    (unless same
+      (with-open-file (out (merge-pathnames (format nil "~A.got" name) *folder*) :direction :output :if-exists :supersede :external-format :utf-8)
+        (write-string got out)))
+    same))
+
+(deftest go-source (check (check-source "shop_test.go")))
+(deftest java-source (check (check-source "Shop.java")))
+(deftest c-source (check (check-source "shop.c")))
+(deftest rust-source (check (check-source "shop.rs")))
+(deftest c++-source (check (check-source "shop.cpp")))
+(deftest csharp-source (check (check-source "shop.cs")))
+(deftest dart-source (check (check-source "shop.dart")))
+(deftest kotlin-source (check (check-source "shop.kt")))
+(deftest scala-source (check (check-source "shop.scala")))
+(deftest swift-source (check (check-source "shop.swift")))
+(deftest solidity-source (check (check-source "shop.sol")))
+(deftest zig-source (check (check-source "shop.zig")))
+(deftest protobuf-source (check (check-source "shop.proto")))
+(deftest graphql-source (check (check-source "shop.graphql")))
+(deftest terraform-source (check (check-source "shop.tf")))
+(deftest sql-source (check (check-source "shop.sql")))
+(deftest haskell-source (check (check-source "shop.hs")))
+(deftest ocaml-source (check (check-source "shop.ml")))
