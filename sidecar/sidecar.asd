@@ -181,7 +181,6 @@
    (:file "operations")
    (:file "operations/failures")
    (:file "operations/index")
-   (:file "operations/graph")
    (:file "operations/change")
    (:file "operations/calls")
    (:file "operations/context")

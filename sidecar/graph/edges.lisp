@@ -51,24 +51,33 @@ edge without a callee when there is no other."
         (when (and unresolved (null edges)) (add nil nil nil)))
       (nreverse edges))))
 
-(defun file-edges (world file possible unresolved passed)
+(defun file-edges (world file possible unresolved)
+  "The edges of FILE by line, then callee."
   (with-trail ()
     (let ((edges '()) (run (world-run world file)))
       (dotimes (site (site-count run))
-        (when (or passed (/= (site-how run site) +pass+))
+        (when (or possible (/= (site-how run site) +pass+))
           (setf edges (nreconc (site-edges world file site :possible possible :unresolved unresolved) edges))))
-      (nreverse edges))))
+      (stable-sort (nreverse edges) (lambda (a b) (edge-before-p world a b))))))
 
-(defun map-edges (function world &key possible unresolved passed (threads 2))
-  "Calls FUNCTION with every edge of the repository, files in order of path, sites in the order of the text; PASSED: functions
-handed on by name too, which are no calls. The files are resolved by THREADS threads; FUNCTION is called by this one alone."
+(defun edge-before-p (world a b)
+  (let ((a-line (edge-line a)) (b-line (edge-line b)) (a-callee (edge-callee a)) (b-callee (edge-callee b)))
+    (cond ((/= a-line b-line) (< a-line b-line))
+          ((or (null a-callee) (null b-callee)) nil)
+          ((eql (tag-file a-callee) (tag-file b-callee)) (< (tag-line world a-callee) (tag-line world b-callee)))
+          (t (and (string< (world-path world (tag-file a-callee)) (world-path world (tag-file b-callee))) t)))))
+
+(defun map-edges (function world &key possible unresolved (threads 2))
+  "Calls FUNCTION with every edge of the repository, files in order of path, each file's by line and callee. POSSIBLE: with
+those that are only possible, functions handed on by name among them; UNRESOLVED: with an edge without a callee for every
+other call. The files are resolved by THREADS threads; FUNCTION is called by this one alone."
   (declare (type function function))
   (let* ((files (let ((list '())) (do-world-files (file) (world) (push file list)) (coerce (nreverse list) 'simple-vector)))
          (count (length files)) (results (make-array count :initial-element nil)) (next (list 0)))
     (flet ((work ()
              (loop for i = (sb-ext:atomic-incf (car next)) while (< i count)
                    do (setf (svref results i)
-                            (if (world-run world (svref files i)) (file-edges world (svref files i) possible unresolved passed) '())))))
+                            (if (world-run world (svref files i)) (file-edges world (svref files i) possible unresolved) '())))))
       (if (or (= threads 1) (< count 8))
           (work)
           (mapc #'sb-thread:join-thread

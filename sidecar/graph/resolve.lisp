@@ -35,7 +35,7 @@
   '((:local . :exact) (:same-file . :exact) (:import . :exact) (:package . :exact) (:module . :exact) (:self . :exact)
     (:implicit-self . :exact) (:super . :exact) (:static . :exact) (:typed . :exact) (:construct . :exact)
     (:object . :exact) (:alias . :likely) (:typed-union . :likely) (:inferred . :possible) (:overloads . :likely)
-    (:same-directory . :likely) (:declared . :exact) (:linked . :likely) (:ambiguous . :possible) (:passed . :likely) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
+    (:same-directory . :likely) (:declared . :exact) (:linked . :likely) (:ambiguous . :possible) (:passed . :possible) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
 
 (defun site-rule-certainty (rule) (or (cdr (assoc rule *certainties*)) :likely))
 
