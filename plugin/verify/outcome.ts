@@ -18,6 +18,7 @@ export interface Outcome {
 /** POSIX shells: the program was not found, or could not be executed. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+const NOTHING_FOUND = /^\s*(Error: )?No tests? (files? )?(were )?found/i;
 
 /**
  * The rules of a verdict. `passed` needs a test that ran and the runner's own success; whatever ended the run early wins over what it
@@ -29,7 +30,10 @@ export function outcomeOf(
   report: Reported | undefined,
   tail: string,
 ): Outcome {
-  const failures = mergeFailures(report?.failures, text?.failures ?? []);
+  // A report may list the absence of tests as an error of its own.
+  const failures = mergeFailures(report?.failures, text?.failures ?? []).filter(
+    ({ test, message }) => test !== null || !NOTHING_FOUND.test(message),
+  );
   const told = report && report.passed + report.failed + report.skipped > 0 ? report : undefined;
   const counts = {
     passed: told?.passed ?? text?.passed ?? null,
@@ -75,8 +79,6 @@ function failed(
 ): Outcome {
   const ended = run.signal ? `ended by ${run.signal}` : `exit status ${run.exit}`;
   if (failures.some(isTestFailure)) return made(text?.verdict === 'timeout' ? 'timeout' : 'failed');
-  // A report may list the absence of tests as an error of its own.
-  if (text?.verdict === 'no-tests-ran' && !(counts.failed ?? 0)) return made('no-tests-ran');
   if (failures.length > 0) return made(verdictOfFaults(failures, text));
   if ((counts.failed ?? 0) > 0) return made('failed', 'the failing tests are counted but not named');
   if (text && ['no-tests-ran', 'compile-error', 'setup-error', 'timeout'].includes(text.verdict))
