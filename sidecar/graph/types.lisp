@@ -14,7 +14,7 @@
 (declaim (optimize (speed 1) (safety 1)))
 (declaim (ftype function callback-value call-node-value callables expression-value type-value locate-member
                 locate-name binding-meaning import-meaning exported-meaning function-return meaning-value tag-value
-                heritage-tags call-result self-value super-value evaluate-expression evaluate-type named-type assigned-value))
+                heritage-tags call-result self-value super-value evaluate-expression evaluate-type named-type assigned-value locate-tag-member))
 
 ;;; The trail: what is being evaluated, to cut cycles and depth
 
