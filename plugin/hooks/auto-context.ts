@@ -5,6 +5,7 @@ import type { Part } from '@opencode-ai/sdk';
 import type { Reply } from '../channel/sidecar.ts';
 import type { Host } from '../host.ts';
 import type { HookFile } from './compose.ts';
+import { inTime } from './in-time.ts';
 import { userText } from './observation.ts';
 import { nextPartID } from './part-id.ts';
 import { sessionState } from './sessions.ts';
@@ -80,15 +81,6 @@ async function ask(host: Host, task: string): Promise<Reply<'context'>> {
   );
 }
 
-/** Rejects after the time that a turn may wait, also while a sidecar is still being started. */
-function inTime<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => {});
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) => setTimeout(() => reject(new Error('no list in time')), MILLISECONDS).unref?.()),
-  ]);
-}
-
 /** False where the user has turned the lists off. */
 export function listsWanted(environment: NodeJS.ProcessEnv = process.env): boolean {
   return !/^(0|false|off|no)$/i.test(environment.OPL_AUTO_CONTEXT ?? '');
@@ -98,7 +90,7 @@ export function listsWanted(environment: NodeJS.ProcessEnv = process.env): boole
 export async function likelyPlaces(host: Host, sessionID: string, text: string): Promise<string | undefined> {
   const state = sessionState(host, sessionID);
   if (isTrivial(text) || state.parent) return undefined;
-  const reply = await inTime(ask(host, text.slice(0, TASK)));
+  const reply = await inTime(MILLISECONDS, ask(host, text.slice(0, TASK)));
   const list = contextList(reply, new Set([...state.seen, ...mentioned(text)]));
   for (const path of list?.paths ?? []) state.seen.add(path);
   return list?.text;

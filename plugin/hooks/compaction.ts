@@ -2,6 +2,7 @@
 
 import type { Host } from '../host.ts';
 import type { HookFile } from './compose.ts';
+import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
 import { type AnyEvent, sessionState } from './sessions.ts';
 
@@ -12,7 +13,11 @@ const TOKENS = 1500;
 const MILLISECONDS = 5000;
 
 /** The facts of the session as text for the request that sums it up; nothing when there are none. */
-export async function compactionFacts(host: Host, sessionID: string): Promise<string | undefined> {
+export function compactionFacts(host: Host, sessionID: string): Promise<string | undefined> {
+  return inTime(MILLISECONDS, factsOf(host, sessionID));
+}
+
+async function factsOf(host: Host, sessionID: string): Promise<string | undefined> {
   await journalOf(host).flush(MILLISECONDS / 2);
   const sidecar = await host.sidecar();
   const signal = AbortSignal.timeout(MILLISECONDS);

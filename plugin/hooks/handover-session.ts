@@ -16,6 +16,7 @@ import {
 } from './handover-policy.ts';
 import { foundText, reminderText, renderFacts, requestText } from './handover-text.ts';
 import { readHead } from './head.ts';
+import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
 import { nextPartID } from './part-id.ts';
 import { type SessionState, sessionState } from './sessions.ts';
@@ -135,7 +136,7 @@ export class Handover {
     const { file, archived } = await this.#freeFile(state.id);
     const line = stampLine({ session: state.id, head }, new Date());
     const tokens = documentTokens(state.model ?? { context: 0, output: 0 });
-    const facts = await this.#facts(state.id).catch((error) => {
+    const facts = await inTime(MILLISECONDS, this.#facts(state.id)).catch((error) => {
       this.log(state.id, `no facts: ${error.message}`);
       return '';
     });
@@ -174,7 +175,9 @@ export class Handover {
   /** The file for SESSION's document; what stood there is archived, unless it belongs to another open session. */
   async #freeFile(session: string): Promise<{ file: string; archived: string | undefined }> {
     const usual = path.resolve(this.#host.root, this.settings.file);
-    const file = (await this.#takenByAnother(usual, session)) ? ownFile(usual, session) : usual;
+    const file = (await inTime(MILLISECONDS, this.#takenByAnother(usual, session)).catch(() => false))
+      ? ownFile(usual, session)
+      : usual;
     const { indexFolder } = sidecarOptions(this.#host.root, await this.#host.settings());
     const archived = archiveDocument(file, path.join(indexFolder, 'handovers'));
     if (archived) this.log(session, `the document that stood at ${file} was moved to ${archived}`);
