@@ -80,11 +80,19 @@ and gives a number; it is called for every file of the index that the ranking lo
 (defun lexical (evidence place) (svref (shared (evidence lexical) (lexical-scores evidence)) place))
 (defun paths (evidence place) (nth place (shared (evidence paths) (path-scores evidence))))
 
-(defun by-file (evidence function)
+(defun by-file (index function)
   "A float vector of what FUNCTION says of each file's number and run."
-  (let ((scores (make-floats (evidence-file-count evidence))) (index (evidence-index evidence)))
+  (let ((scores (make-floats (index-file-count index))))
+    (declare (type function function))
     (do-files (file) (index) (setf (aref scores file) (float (funcall function file (index-run index file)) 1.0)))
     scores))
+
+(defmacro unchanging ((evidence key) (file run) &body body)
+  "The vector of BODY's values by FILE and RUN, which no task changes: made once for an index."
+  `(let ((index (evidence-index ,evidence)) (tables (evidence-tables ,evidence)))
+     (declare (ignorable tables))
+     (memo (index ,key)
+       (by-file index (lambda (,file ,run) (declare (ignorable ,file ,run)) ,@body)))))
 
 ;;; The table
 
@@ -95,16 +103,16 @@ and gives a number; it is called for every file of the index that the ranking lo
 (define-channel "words" 1.6 (evidence) *recipe* (lexical evidence +all-fields+))
 (define-channel "title" 2.6 (evidence) *recipe* (lexical evidence +title-alone+))
 (define-channel "file-name" 0.6 (evidence) *recipe* (lexical evidence (+ +first-field+ +base+)))
-(define-channel "folders" 1.0 (evidence) *recipe* (lexical evidence (+ +first-field+ +folder+)))
+(define-channel "folders" 0.7 (evidence) *fitted* (lexical evidence (+ +first-field+ +folder+)))
 (define-channel "types" 0.4 (evidence) *recipe* (lexical evidence (+ +first-field+ +types+)))
 (define-channel "functions" 0.4 (evidence) *recipe* (lexical evidence (+ +first-field+ +functions+)))
 (define-channel "other-definitions" 0.2 (evidence) *recipe* (lexical evidence (+ +first-field+ +others+)))
 (define-channel "comments" 0.45 (evidence) *recipe* (lexical evidence (+ +first-field+ +comment-words+)))
 (define-channel "strings" 0.25 (evidence) *recipe* (lexical evidence (+ +first-field+ +string-words+)))
-(define-channel "pairs" 0.6 (evidence) *fitted* (lexical evidence +pairs-alone+))
-(define-channel "roots" 0.3 (evidence) *fitted* (lexical evidence +roots-alone+))
-(define-channel "tests-words" 0.3 (evidence) *fitted* (tested-scores (evidence-index evidence) (lexical evidence +all-fields+)))
-(define-channel "tests-title" 0.3 (evidence) *fitted* (tested-scores (evidence-index evidence) (lexical evidence +title-alone+)))
+(define-channel "pairs" 0.35 (evidence) *fitted* (lexical evidence +pairs-alone+))
+(define-channel "roots" 0.2 (evidence) *fitted* (lexical evidence +roots-alone+))
+(define-channel "tests-words" 0.15 (evidence) *fitted* (tested-scores (evidence-index evidence) (lexical evidence +all-fields+)))
+(define-channel "tests-title" 0.35 (evidence) *fitted* (tested-scores (evidence-index evidence) (lexical evidence +title-alone+)))
 (define-channel "definitions-named" 0.55 (evidence) *recipe* (definition-scores evidence))
 (define-channel "uses-named" 0.25 (evidence) *recipe* (use-scores evidence))
 (define-channel "paths-named" 2.0 (evidence) *recipe* (paths evidence 0))
@@ -117,14 +125,13 @@ and gives a number; it is called for every file of the index that the ranking lo
 (define-channel "recently-changed" 0.6 (evidence) *recipe* (recency-scores evidence))
 (define-channel "same-issue" 1.0 (evidence) *recipe* (reference-scores evidence))
 (define-channel "length" -1.0 (evidence :prior t) *recipe*
-  (by-file evidence (lambda (file run) (declare (ignore file))
-                      (if (zerop (text-count run)) 0.0 (/ (log (+ 1.0 (text-lines run 0))) 8.0)))))
+  (unchanging (evidence :prior-length) (file run)
+    (if (zerop (text-count run)) 0.0 (/ (log (+ 1.0 (text-lines run 0))) 8.0))))
 (define-channel "entry-file" -0.4 (evidence :prior t) *recipe*
-  (let ((entries (tables-entries (evidence-tables evidence))))
-    (by-file evidence (lambda (file run) (declare (ignore run)) (sbit entries file)))))
-(define-channel "aside" -0.7 (evidence :prior t) *recipe*
-  (let ((classes (tables-classes (evidence-tables evidence))))
-    (by-file evidence (lambda (file run) (declare (ignore run)) (if (= (aref classes file) +aside+) 1 0)))))
+  (unchanging (evidence :prior-entry) (file run) (sbit (tables-entries tables) file)))
+(define-channel "aside" -1.2 (evidence :prior t)
+    "Recipe: -0.7; more, so that demos with the task's very words stay behind; no figure on the development instances changes"
+  (unchanging (evidence :prior-aside) (file run) (if (= (aref (tables-classes tables) file) +aside+) 1 0)))
 
 ;;; Adding up
 
@@ -180,12 +187,14 @@ and gives a number; it is called for every file of the index that the ranking lo
 
 (defun class-marks (evidence class words)
   "1 for each file of CLASS; 0 when the task is about such files, or names that very file by path."
-  (let ((classes (tables-classes (evidence-tables evidence))) (named (paths evidence 0)))
-    (if (or (tables-only-p (evidence-tables evidence)) (about-p (evidence-task evidence) words))
-        (make-floats (evidence-file-count evidence))
-        (by-file evidence (lambda (file run)
-                            (declare (ignore run))
-                            (if (and (= (aref classes file) class) (< (aref named file) 0.99)) 1 0))))))
+  (declare (optimize (speed 2)) (type fixnum class))
+  (let* ((marks (make-floats (evidence-file-count evidence))) (index (evidence-index evidence)) (tables (evidence-tables evidence))
+         (classes (tables-classes tables)) (named (paths evidence 0)))
+    (declare (type opl.source.names:octets classes) (type floats marks named))
+    (unless (or (tables-only-p tables) (about-p (evidence-task evidence) words))
+      (loop for file across (the opl.source.names:u32-vector (index-order index))
+            do (when (and (= (aref classes file) class) (< (aref named file) 0.99)) (setf (aref marks file) 1.0))))
+    marks))
 
 (defparameter *standing-back* "Set so that such a file stands behind every source file with comparable evidence; no gold file of the 409 is one")
 
@@ -193,8 +202,8 @@ and gives a number; it is called for every file of the index that the ranking lo
 (define-channel "document" -5.0 (evidence :prior t) *standing-back* (class-marks evidence +documents+ *document-words*))
 (define-channel "vendored" -5.0 (evidence :prior t) *standing-back* (class-marks evidence +foreign+ *aside-words*))
 (define-channel "generated" -1.0 (evidence :prior t) *standing-back*
-  (by-file evidence (lambda (file run) (declare (ignore file))
-                      (if (and (plusp (text-count run)) (logtest +made-by-a-tool+ (text-flags run 0))) 1 0))))
+  (unchanging (evidence :prior-generated) (file run)
+    (if (and (plusp (text-count run)) (logtest +made-by-a-tool+ (text-flags run 0))) 1 0)))
 (define-channel "edited" 0.3 (evidence :prior t)
     "Small: about what a change of last week is worth; the issues measured have no session"
   (let ((scores (make-floats (evidence-file-count evidence))))

@@ -16,6 +16,7 @@
 (declaim (optimize (speed 2) (safety 1)))
 
 (deftype floats () '(simple-array single-float (*)))
+(declaim (ftype (function (fixnum) (values floats &optional)) make-floats))
 (defun make-floats (size) (make-array size :element-type 'single-float :initial-element 0.0))
 
 ;;; The fields of a file, in the order in which they are counted
