@@ -60,7 +60,7 @@
       (t
        (name-case (name-at r i)
          (("defmodule" "defprotocol" "defimpl") (module-definition r i))
-         (("def" "defp" "defmacro" "defmacrop" "defguard" "defguardp" "defdelegate" "defn" "defnp") (function-definition r i))
+         (("def" "defp" "defmacro" "defmacrop" "defguard" "defguardp" "defdelegate" "defn" "defnp") (or (with-depth (r) (function-definition r i) t) (advance r)))
          (("alias" "import" "require" "use") (import-statement r i))
          ("@type" (type-definition r i)) ("@typep" (type-definition r i)) ("@opaque" (type-definition r i))
          (("@callback" "@macrocallback") (callback r i))

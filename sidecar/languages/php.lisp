@@ -151,8 +151,8 @@ a closing bracket."
 
 (defun assign (r i value)
   "What ends with token I is given VALUE: a variable, or an attribute of $this."
-  (declare (type php r) (type index i))
-  (when (and (/= value +none+) (identifier-at-p r i))
+  (declare (type php r) (type fixnum i))
+  (when (and (>= i 0) (/= value +none+) (identifier-at-p r i))
     (cond ((and (name-begins-p r (name-at r i) 36) (not (is r (1- i) "::")))
            (bind r (name-at r i) +variable+ :value value))
           ((and (is r (1- i) "->") (is r (- i 2) "$this") (/= (php-class-body r) +none+))

@@ -175,7 +175,7 @@ in hand binds names; there, attributes of the instance become fields."
 (defun expression (r want)
   "Reads one expression; its node, or `nothing'."
   (declare (type python r))
-  (with-depth (r)
+  (with-depth (r +none+)
     (let ((from (p)))
       (declare (type index from))
       (cond
@@ -278,16 +278,16 @@ in hand binds names; there, attributes of the instance become fields."
 (defun postfix (r want)
   "A primary expression with its members, calls and subscripts."
   (declare (type python r))
-  (with-depth (r)
+  (with-depth (r +none+)
     (let* ((i (p)) (name +none+) (line 0) (start i)
            (value (primary r want)))
       (declare (type index i line start) (type node name value))
-      (when (= (p) start) (return-from postfix +none+))
       (when (and (identifier-at-p r i) (= (p) (1+ i))) (setf name (name-at r i) line (line-at r i)))
       (loop
         (setf i (p))
         (when (>= i (limit)) (return))
         (cond
+          ((= i start) (return))        ; no operand stood there
           ((and (is r i ".") (identifier-at-p r (1+ i)))
            (advance r)
            (setf i (p) name (name-at r i) line (line-at r i))
@@ -322,7 +322,7 @@ in hand binds names; there, attributes of the instance become fields."
     (setf cells (reverse-cells r cells))
     (unless (= site +none+)
       (setf (draft-site-arity facts site) arity (draft-site-arguments facts site) cells))
-    (cond ((and (= name (known "super")) (= (draft-node-op facts callee) +op-name+)) (node r +op-super+ (reading-scope r)))
+    (cond ((and (= name (known "super")) (/= callee +none+) (= (draft-node-op facts callee) +op-name+)) (node r +op-super+ (reading-scope r)))
           ((and (= name (known "TypeVar")) want) (type-variable r cells))
           ((and (= name (known "cast")) (= arity 2) (/= cells +none+))
            (node r +op-cast+ (draft-node-a facts cells) (draft-node-a facts (draft-node-b facts cells))))

@@ -116,7 +116,7 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
     (name-case (name-at r i)
       (("if" "elif" "while") (narrow r (p)) (expressions r nil))
       ("for" (for-header r))
-      ("with" (with-header r))
+      ("with" (with-header r (if (is r (1- i) "async") (known "__aenter__") (known "__enter__"))))
       ("except" (except-header r))
       ("match" (expressions r nil))
       ("case" (case-header r))
@@ -146,7 +146,7 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
         (setf (p) (+ i 4) (limit) close)
         (let ((type (annotation r)))
           (setf (p) position (limit) limit)
-          (when (= (draft-node-op (reading-facts r) type) +op-tuple+)
+          (when (and (/= type +none+) (= (draft-node-op (reading-facts r) type) +op-tuple+))
             (setf (draft-node-op (reading-facts r) type) +op-union+))
           (setf (reading-scope r) (open-scope r +block-scope+))
           (bind r name +variable+ :scope (reading-scope r) :type type))))))
@@ -165,8 +165,9 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
       (let ((iterable (expressions r t)))
         (bind-targets r from in +none+ (element-of r iterable) (passing-scope r))))))
 
-(defun with-header (r)
-  (declare (type source r))
+(defun with-header (r enter)
+  "The items after `with'; ENTER is the method whose value their targets get."
+  (declare (type source r) (type node enter))
   (when (and (is r (p) "(") (= (the index (closer r (p))) (1- (limit)))
              (let ((close (closer r (p))))
                (/= close (the index (skip-to r (1+ (p)) close (known "as"))))))
@@ -181,7 +182,7 @@ header stands; COUNT: the end of all. The position is after it; so is the limit.
                  (bind-targets r start end +none+
                                (if (= value +none+)
                                    +none+
-                                   (node r +op-call+ (member-node r value (known "__enter__")) +none+ +none+))
+                                   (node r +op-call+ (member-node r value enter) +none+ +none+))
                                (passing-scope r))))
              (when (is r (p) ",") (advance r))
              (when (= (p) from) (incf (p))))))

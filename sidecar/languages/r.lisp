@@ -28,7 +28,7 @@
     (cond
       ((and (/= mate +none+) (> mate i)) (within-bracket (r i) (walk r)))
       ((and (or (= (kind-at r i) +identifier+) (= (kind-at r i) +string+)) (is r (1+ i) "<-" "=" "<<-") (function-p r (+ i 2)))
-       (function-definition r i))
+       (or (with-depth (r) (function-definition r i) t) (advance r)))
       ((/= (kind-at r i) +identifier+) (advance r))
       ((and (is r (1+ i) "<-") (= (reading-def r) +none+) (= (reading-depth r) 1)
             (not (is r (+ i 2) "R6Class" "setRefClass" "setClass")))

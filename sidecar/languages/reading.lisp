@@ -203,13 +203,15 @@ nil; its ordinal."
 (declaim (inline too-deep-p))
 (defun too-deep-p (r) (> (reading-depth r) +deepest-nesting+))
 
-(defmacro with-depth ((r) &body body)
-  "Runs BODY one level deeper; not at all, and nil, beyond the deepest."
+(defmacro with-depth ((r &optional otherwise) &body body)
+  "Runs BODY, which may not be left but at its end, one level deeper; beyond the deepest level OTHERWISE instead."
   (let ((g (gensym "R")))
     `(let ((,g ,r))
-       (unless (too-deep-p ,g)
-         (incf (reading-depth ,g))
-         (multiple-value-prog1 (progn ,@body) (decf (reading-depth ,g)))))))
+       (if (too-deep-p ,g)
+           ,otherwise
+           (progn
+             (incf (reading-depth ,g))
+             (multiple-value-prog1 (progn ,@body) (decf (reading-depth ,g))))))))
 
 ;;; Walking
 

@@ -272,6 +272,8 @@ or hash, the opening text ends with a hash. Rust's r#name is an identifier."
           (t (take-string lexer from end) (count-lines lexer end after)))
     after))
 
+(defconstant +most-heredocs+ 20 "Heredocs that begin on one line.")
+
 (defun heredoc (&key marks interpolations (expression-only nil) always-indented)
   "<<WORD. MARKS: characters that may stand between (`-' `~'), which let the closing word be indented;
 ALWAYS-INDENTED: it may be so without a mark;
@@ -284,6 +286,7 @@ EXPRESSION-ONLY: only where an operand is expected (in Ruby and Perl `<<' also s
         (when always-indented (setf indented t))
         (multiple-value-bind (word-start word-end after literal) (heredoc-word lexer i)
           (when (and word-start
+                     (< (length (lexer-heredocs lexer)) +most-heredocs+)
                      (or (not expression-only)
                          indented (/= after word-end)
                          (and (<= 65 (octet-at lexer word-start) 90) (expression-expected-p lexer start))
@@ -447,18 +450,23 @@ it may have several lines."
 (defun closing-octet (octet)
   (case octet (40 41) (91 93) (123 125) (60 62) (t octet)))
 
+(defconstant +longest-delimited+ 16384
+  "Octets within which a delimited text has to end: an unclosed one is looked for to its end each time.")
+
 (defun skip-delimited (lexer i)
   "Position after the delimited text whose opening delimiter stands at I (nesting brackets), or nil."
-  (declare (type index i))
-  (let* ((open (octet-at lexer i)) (close (closing-octet open)) (depth 1))
+  (declare (type lexer lexer) (type index i) (optimize (speed 3) (safety 0)))
+  (let* ((octets (lexer-octets lexer)) (open (octet-at lexer i)) (close (closing-octet open)) (depth 1)
+         (last (min (lexer-size lexer) (+ i +longest-delimited+))))
+    (declare (type index last depth) (type (unsigned-byte 8) open close))
     (when (or (<= open 32) (word-octet-p open)) (return-from skip-delimited nil))
     (incf i)
     (loop
-      (when (>= i (lexer-size lexer)) (return nil))
-      (let ((octet (octet-at lexer i)))
+      (when (>= i last) (return nil))
+      (let ((octet (aref octets i)))
         (cond ((= octet 92) (incf i 2))
-              ((= octet close) (incf i) (when (zerop (decf depth)) (return i)))
-              ((and (/= open close) (= octet open)) (incf depth) (incf i))
+              ((= octet close) (incf i) (when (zerop (decf depth)) (return (min i (lexer-size lexer)))))
+              ((= octet open) (incf depth) (incf i))
               (t (incf i)))))))
 
 (defun quoted-by-word (parts)

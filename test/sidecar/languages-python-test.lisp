@@ -64,8 +64,8 @@
 (deftest python-resolution
   (check-equal
    '("src/shop/__init__.py:4 make > src/shop/stock.py:9"
-     "src/shop/stock.py:4 fill > src/shop/stock.py:6"
      "src/shop/stock.py:10 Shelf > src/shop/stock.py:3"
+     "src/shop/stock.py:4 fill > src/shop/stock.py:6"
      "tests/conftest.py:4 Shelf > src/shop/stock.py:3"
      "tests/test_shop.py:3 fill > src/shop/stock.py:6"
      "tests/test_shop.py:4 weigh > src/shop/stock.py:2"

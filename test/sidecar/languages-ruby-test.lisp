@@ -60,7 +60,7 @@
 
 (deftest ruby-resolution
   (check-equal
-   '("lib/shop.rb:4 new > lib/stock.rb:4" "lib/shop.rb:5 refill > lib/more.rb:4" "lib/shop.rb:5 fill > lib/stock.rb:5"
+   '("lib/shop.rb:4 new > lib/stock.rb:4" "lib/shop.rb:5 fill > lib/stock.rb:5" "lib/shop.rb:5 refill > lib/more.rb:4"
      "lib/stock.rb:5 weigh > lib/stock.rb:2")
    (edges-of (list (cons "lib/stock.rb" (lines "module Weighed" "  def weigh; end; end" "class Shelf; include Weighed"
                                                "  def initialize(n); end" "  def fill; weigh; end" "end"))

@@ -62,7 +62,7 @@
 
 (defun edges-of (files)
   "path:line name > path:line certainty, for every call of FILES (a list of (path . source)) that is resolved,
-those that are only possible with it."
+those that are only possible with it; sorted as texts by what calls."
   (opl.test:with-scratch-folder (folder)
     (loop for (path . source) in files
           do (let ((full (merge-pathnames (sb-ext:parse-native-namestring path) folder)))
@@ -81,4 +81,4 @@ those that are only possible with it."
                            (eq (opl.graph.edges:edge-certainty edge) :exact) (opl.graph.edges:edge-certainty edge))
                    found))))
        world :possible t :threads 1)
-      (nreverse found))))
+      (stable-sort (nreverse found) #'string< :key (lambda (edge) (subseq edge 0 (search " > " edge)))))))

@@ -258,7 +258,8 @@
 (defun iterated-instance (world value)
   "What a loop over the instance VALUE gives: an item of what `__iter__' returns, or what `__next__' does when that is VALUE
 again or another iterator."
-  (let ((iterate (member-function world value (known "__iter__"))) (next (member-function world value (known "__next__"))))
+  (let ((iterate (or (member-function world value (known "__iter__")) (member-function world value (known "__aiter__"))))
+        (next (or (member-function world value (known "__next__")) (member-function world value (known "__anext__")))))
     (cond ((integerp next) (function-return world next (value-env value)))
           ((integerp iterate)
            (let ((iterator (function-return world iterate (value-env value))))
