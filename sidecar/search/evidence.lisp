@@ -72,7 +72,9 @@
   (let* ((weighed (loop for term in (task-terms task)
                         for weight of-type single-float = (term-weight term)
                         when (plusp weight) collect (cons weight term)))
-         (weighed (or weighed (loop for term in (task-terms task) collect (cons +plain-weight+ term)))))
+         (weighed (or weighed
+                      (and (null (task-mentions task)) (null (task-references task)) (null (task-commits task))
+                           (loop for term in (task-terms task) collect (cons +plain-weight+ term))))))
     (setf weighed (stable-sort weighed #'> :key #'car))
     (subseq weighed 0 (min +most-terms+ (length weighed)))))
 

@@ -162,6 +162,7 @@
          (or (and (starts-with "at " line from)
                   (or (plusp from) (and (find #\( line) (line-number-after-path-p line))))
              (error-line-p line)
+             (python-frame line)
              (search "panicked at" line)
              (line-number-after-path-p line)))))
 

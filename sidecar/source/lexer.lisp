@@ -4,7 +4,7 @@
 (defpackage #:opl.source.lexer
   (:use #:cl #:opl.source.tokens)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:known
-                #:lexicon-intern #:lexicon-uses)
+                #:lexicon-intern)
   (:export #:lexer #:make-lexer #:lexer-tokens #:lexer-octets #:lexer-size #:lexer-line #:lexer-depth #:lexer-stack
            #:lexer-heredocs #:lexer-continue #:lexer-syntax #:lexer-nesting #:lexer-conditionals #:lexer-assumptions #:lexer-formats
            #:index #:octet-at #:looking-at #:count-lines #:emit #:emit-identifier #:push-bracket #:pop-bracket
@@ -92,7 +92,6 @@
   (let* ((tokens (lexer-tokens lexer)) (lexicon (tokens-lexicon tokens))
          (local (lexicon-intern lexicon (lexer-octets lexer) start end)))
     (declare (type (unsigned-byte 32) local))
-    (incf (aref (lexicon-uses lexicon) local))
     (emit-token tokens +identifier+ start end (lexer-line lexer) local)))
 
 (defun comment (lexer start end)

@@ -1,0 +1,198 @@
+(defpackage #:opl.test.search-answer (:use #:cl #:opl.test))
+(in-package #:opl.test.search-answer)
+
+(defparameter *repository*
+  '(("src/router.ts" . "import { trim } from './text'
+// Finds the handler of a path.
+export class Router {
+  matchRoute(path: string) { return trim(path) }
+  addRoute(path: string, handler: unknown) { throw new Error('route is already known here') }
+}
+")
+    ("src/text.ts" . "export function trim(text: string) { return text.replace('/', '') }
+export function getProfileInfoV2(user: string) { return user }
+export const isTrialEligible = true
+")
+    ("src/session/index.ts" . "export class Session { expire() { return 1 } }
+")
+    ("src/router.test.ts" . "import { Router } from './router'
+test('matchRoute finds the handler of a path', () => { new Router().matchRoute('/a') })
+")
+    ("demo/router-demo.ts" . "// route matching fails for encoded slashes
+export const demo = 'route matching fails for encoded slashes'
+")
+    ("docs/routing.md" . "# route matching fails for encoded slashes
+matchRoute matchRoute matchRoute encoded slashes
+")
+    ("vendor/router.js" . "function matchRoute(path) { return 'route matching fails for encoded slashes' }
+")
+    ("compiled/react-dom.development.js" . "function matchRoute(path) { return 'encoded slashes' }
+//# sourceMappingURL=x.map
+")
+    ("src/operators.cpp" . "struct V { bool operator==(const V& o) const { return true; } };
+int x(int y) { return y; }
+")))
+
+(defun run-git (root &rest arguments)
+  (sb-ext:process-exit-code
+   (sb-ext:run-program "git" (list* "-C" root "-c" "user.name=a" "-c" "user.email=a@b" "-c" "commit.gpgsign=false" arguments) :search t :output nil :error nil)))
+
+(defun write-text (root path text)
+  (let ((name (sb-ext:parse-native-namestring (concatenate 'string root path))))
+    (ensure-directories-exist name)
+    (with-open-file (out name :direction :output :if-exists :supersede :external-format :utf-8) (write-string text out))))
+
+(defun commit (root message &rest files)
+  (loop for (path . text) in files do (write-text root path text))
+  (run-git root "add" "-A")
+  (run-git root "commit" "-q" "--allow-empty" "-m" message))
+
+(defun call-with-repository (function)
+  (with-scratch-folder (folder)
+    (let ((root (sb-ext:native-namestring folder)))
+      (run-git root "init" "-q" "-b" "main")
+      (apply #'commit root "First version" *repository*)
+      (commit root "Fix expiry of sessions (#41)" '("src/session/index.ts" . "export class Session { expire() { return 2 } }
+"))
+      (funcall function root))))
+
+(defmacro with-repository ((root) &body body) `(call-with-repository (lambda (,root) ,@body)))
+
+(defun index-of (root) (opl.index.refresh:build-index root nil '()))
+(defun ask (index history text &rest options) (apply #'opl.search.answer:answer index history text options))
+(defun files-of (answer)
+  (mapcar #'opl.search.answer:file-row-path (remove-if #'plusp (opl.search.answer:answer-files answer) :key #'opl.search.answer:file-row-hop)))
+(defun first-file (index history text) (first (files-of (ask index history text))))
+
+(deftest source-comes-before-demos-documents-and-vendored-files
+  (with-repository (root)
+    (let ((index (index-of root)))
+      (check-equal "src/router.ts" (first-file index nil "route matching fails for encoded slashes in matchRoute"))
+      (let ((files (files-of (ask index nil "route matching fails for encoded slashes in matchRoute"))))
+        (check (< (position "src/router.ts" files :test #'string=) (or (position "vendor/router.js" files :test #'string=) 99)))
+        (check (< (position "src/router.ts" files :test #'string=) (or (position "compiled/react-dom.development.js" files :test #'string=) 99))))
+      (check-equal "docs/routing.md" (first-file index nil "typo in documentation: route matching encoded slashes"))
+      (check (member "src/router.test.ts" (subseq (files-of (ask index nil "the test of matchRoute is flaky: src/router.test.ts")) 0 2) :test #'string=)))))
+
+(deftest names-are-found
+  (with-repository (root)
+    (let ((index (index-of root)))
+      (check-equal "src/router.ts" (first-file index nil "matchRoute"))
+      (check-equal "src/text.ts" (first-file index nil "profileInfo isTrialEligible"))
+      (check-equal "src/session/index.ts" (first-file index nil "session"))
+      (check-equal "src/operators.cpp" (first-file index nil "x"))
+      (check-equal "src/text.ts" (first-file index nil "src/text.ts")))))
+
+(deftest what-says-nothing-is-answered-with-nothing-and-what-was-searched
+  (with-repository (root)
+    (let ((answer (ask (index-of root) nil "zzyzx")))
+      (check-equal '() (opl.search.answer:answer-files answer))
+      (check-equal 0 (opl.search.answer:answer-total answer))
+      (check (search "9 files" (opl.search.answer:answer-searched answer)))
+      (check (opl.search.answer:answer-searched (ask (index-of root) nil "日本語")))
+      (check (opl.search.answer:answer-searched (ask (index-of root) nil ""))))))
+
+(deftest symbols-and-related-files-come-with-the-files
+  (with-repository (root)
+    (let* ((index (index-of root)) (answer (ask index nil "matchRoute returns the wrong handler" :limit 1))
+           (symbol (first (opl.search.answer:answer-symbols answer))))
+      (check-equal "matchRoute" (opl.source.names:name-string (opl.index.store:index-names index)
+                                                              (opl.index.store:tag-name index (opl.search.answer:symbol-row-tag symbol))))
+      (check (search "matchRoute(path: string)" (opl.search.answer:symbol-row-signature symbol)))
+      (let ((roles (loop for row in (opl.search.answer:answer-files answer)
+                         when (plusp (opl.search.answer:file-row-hop row))
+                           collect (cons (opl.search.answer:file-row-path row) (opl.search.answer:file-row-role row)))))
+        (check-equal :callee (cdr (assoc "src/text.ts" roles :test #'string=)))
+        (check-equal :test (cdr (assoc "src/router.test.ts" roles :test #'string=)))))))
+
+(deftest pages-do-not-overlap
+  (with-repository (root)
+    (let* ((index (index-of root)) (whole (ask index nil "route path handler" :limit 100))
+           (pages (loop for offset from 0 below (opl.search.answer:answer-total whole) by 2
+                        append (files-of (ask index nil "route path handler" :limit 2 :offset offset)))))
+      (check-equal (files-of whole) pages)
+      (check-equal (length pages) (opl.search.answer:answer-total whole)))))
+
+(deftest a-refreshed-index-ranks-as-one-built-anew
+  (with-repository (root)
+    (let ((index (index-of root)) (tasks '("route path handler" "session expiry" "profile info" "operators")))
+      (dolist (task tasks) (ask index nil task))
+      (write-text root "src/extra/route-handler.ts" "export function handleRoute(path: string) { return path }
+")
+      (write-text root "src/text.ts" "export function shorten(text: string) { return text }
+")
+      (delete-file (sb-ext:parse-native-namestring (concatenate 'string root "src/operators.cpp")))
+      (let ((refreshed (opl.index.refresh:refresh-index index nil '())) (built (index-of root)))
+        (check (not (eq refreshed index)))
+        (flet ((rows (index task)
+                 (mapcar (lambda (row) (list (opl.search.answer:file-row-path row) (round (* 10000 (opl.search.answer:file-row-score row)))))
+                         (opl.search.answer:answer-files (ask index nil task :limit 50)))))
+          (dolist (task tasks) (check-equal (rows built task) (rows refreshed task))))))))
+
+(deftest history-speaks-for-files
+  (with-repository (root)
+    (let* ((index (index-of root)) (history (opl.search.commits:read-history root)))
+      (check-equal 2 (opl.search.history:history-count history))
+      (check-equal "src/session/index.ts" (first-file index history "follow up of #41"))
+      (check (search "history" (opl.search.history:history-note (opl.search.commits:read-history "/")))))))
+
+(deftest history-goes-on-and-follows-branches
+  (with-repository (root)
+    (flet ((columns (history) (multiple-value-bind (columns octets) (opl.search.history:history-columns history) (declare (ignore octets)) (subseq columns 0 9))))
+      (let ((before (opl.search.commits:read-history root)))
+        (commit root "Teach the router slashes" '("src/router.ts" . "export class Router { matchRoute() { return 1 } }
+"))
+        (let ((extended (opl.search.commits:read-history root :known before)))
+          (check-equal 3 (opl.search.history:history-count extended))
+          (check-equal 2 (opl.search.history:history-count before))
+          (check-equal (columns (opl.search.commits:read-history root)) (columns extended))
+          (check (eq extended (opl.search.commits:read-history root :known extended)))
+          (run-git root "checkout" "-q" "-b" "other" "HEAD~2")
+          (commit root "Another way" '("src/other.ts" . "export const other = 1
+"))
+          (let ((switched (opl.search.commits:read-history root :known extended)))
+            (check-equal 2 (opl.search.history:history-count switched))
+            (check-equal (butlast (columns (opl.search.commits:read-history root)) 2)
+                         (butlast (columns switched) 2))))
+        (multiple-value-bind (columns octets head note) (opl.search.history:history-columns before)
+          (check-equal columns (opl.search.history:history-columns (opl.search.history:history-from-columns columns octets head note))))))))
+
+(deftest channels-are-added-weighed-and-removed
+  (with-repository (root)
+    (let ((index (index-of root)) (task "path"))
+      (unwind-protect
+           (let ((before (files-of (ask index nil task))))
+             (opl.search.rank:add-channel "favourite" 50 (lambda (path text) (declare (ignore text)) (if (search "session" path) 1 0)))
+             (check-equal "src/session/index.ts" (first-file index nil task))
+             (check-equal 50.0 (opl.search.rank:set-channel-weight "favourite" 0))
+             (check-equal (first before) (first-file index nil task))
+             (check (opl.search.rank:remove-channel "favourite"))
+             (check (not (opl.search.rank:remove-channel "favourite")))
+             (check-equal before (files-of (ask index nil task))))
+        (opl.search.rank:reset-channels)))))
+
+(deftest every-channel-counts-for-something
+  ;; a channel that no task and no file hears of would be dead weight unnoticed
+  (with-repository (root)
+    (let ((index (index-of root)) (history (opl.search.commits:read-history root)) (heard '()))
+      (dolist (task (list "matchRoute `Router` route is already known here src/router.ts" "Session.expire Fix expiry of sessions #41 session index"
+                          "isTrialEligible trim replace text user matchRoute finds handler test" (format nil "crash~%    at matchRoute (src/router.ts:4:3)~%demo docs vendor route")
+                          "src.session.expire other"))
+        (let ((answer (ask index history task :limit 50 :explain t :edited '("src/text.ts"))))
+          (dolist (row (opl.search.answer:answer-files answer))
+            (dolist (share (opl.search.answer:file-row-shares row)) (pushnew (car share) heard :test #'string=)))))
+      (check-equal '() (remove-if (lambda (name) (or (member name heard :test #'string=) (string= name "generated")))
+                                  (mapcar #'opl.search.rank:channel-name (opl.search.rank:channels)))))))
+
+(deftest shares-add-up-to-the-score
+  (with-repository (root)
+    (dolist (row (opl.search.answer:answer-files (ask (index-of root) nil "route path handler" :explain t :neighbours nil)))
+      (let ((sum (reduce #'+ (opl.search.answer:file-row-shares row) :key #'cdr)))
+        (check (< (abs (- (max 0.001 sum) (opl.search.answer:file-row-score row))) 0.001))))))
+
+(deftest edited-files-get-a-small-boost
+  (with-repository (root)
+    (flet ((score (&rest options)
+             (opl.search.answer:file-row-score (find "src/text.ts" (opl.search.answer:answer-files (apply #'ask (index-of root) nil "trim text" options))
+                                                     :key #'opl.search.answer:file-row-path :test #'string=))))
+      (check (< (abs (- 0.3 (- (score :edited '("src/text.ts")) (score)))) 0.001)))))
