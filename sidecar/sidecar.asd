@@ -31,6 +31,7 @@
    (:file "languages/reading")
    (:file "languages/script-parser")
    (:file "languages/script-types")
+   (:file "languages/script-comments")
    (:file "languages/script-functions")
    (:file "languages/script-expressions")
    (:file "languages/script-objects")

@@ -70,18 +70,8 @@
            (multiple-value-bind (inner rule) (node-meaning world file value (1+ depth))
              (values inner (and rule (cond ((= (node-op run value) +op-def+) rule)
                                            ((member rule '(:module :import)) :import) ; const { x } = require('y')
-                                           ;; const { x } = f(): one of what f may give
-                                           ((and (= (node-op run value) +op-member+) (computed-node-p run (node-a run value))) :inferred)
                                            (t :alias))))))
           ((value-is meaning :function :class) (values meaning :inferred)))))
-
-(defun computed-node-p (run node)
-  "Whether NODE is what a call gives, awaited or not."
-  (loop repeat 4
-        until (= node +none+)
-        do (cond ((= (node-op run node) +op-call+) (return t))
-                 ((= (node-op run node) +op-await+) (setf node (node-a run node)))
-                 (t (return nil)))))
 
 (defun receiver-rule (world file run node value)
   "How surely the receiver NODE is VALUE."

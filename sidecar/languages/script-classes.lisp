@@ -141,7 +141,9 @@ name is bound around it. The node of the class."
 
 (defun class-field (r class name token from flags)
   (declare (type script r) (type u32 class name) (type index token from))
-  (let* ((type (if (and (at ":") (script-typed r)) (progn (step-on r) (parse-type r)) +none+))
+  (let* ((type (cond ((and (at ":") (script-typed r)) (step-on r) (parse-type r))
+                     ((script-typed r) +none+)
+                     (t (documented-type r from))))
          (value-p (skip-if "=")) (function-p (and value-p (function-at-p r (here r))))
          (class-p (and value-p (not function-p) (class-at-p r (here r))))
          (def (define-member r class name (cond (function-p (known "method")) (class-p (known "class")) (t (known "field")))

@@ -165,6 +165,8 @@ constructor parameters with a modifier are."
       (setf (script-p r) (min after (script-limit r)))
       (when (skip-if "?") (setf optional t))
       (when (skip-if ":") (setf type (parse-type r)))
+      (when (and (= type +none+) (script-doc r) (not pattern))
+        (setf type (doc-param-type r (script-doc r) (opl.source.names:name-string (script-names r) name))))
       (when (and (= type +none+) (not this-p)) (setf type (contextual-type r expected index)))
       (let ((value +none+) (end 0))
         (when (skip-if "=") (setf optional t value (expecting ((if (= type +none+) nil type)) (parse-assignment r))))
@@ -194,7 +196,8 @@ the function's scope and whether there was a body."
     (when this (bind r (known "this") +receiver+ :scope scope :value this))
     (when name (bind-function-name r name def scope))
     (with-slots-bound ((home scope) (def (if (= def +none+) (script-def r) def)) (owner +none+) (function-scope scope)
-                       (returns 0) (return-expected nil) (holder +none+) (conditional nil) (no-in nil) (expected nil))
+                       (returns 0) (return-expected nil) (holder +none+) (conditional nil) (no-in nil) (expected nil)
+                       (doc (and (not (script-typed r)) (/= def +none+) (doc-text r (draft-def-from (script-facts r) def)))))
       (when (at "<") (parse-type-parameters r))
       (cond ((at "(") (parse-parameters r scope :expected expected :class class))
             ((word-p r (here r))
@@ -220,6 +223,7 @@ the function's scope and whether there was a body."
            (if (= def +none+)
                (bind r (known "return") +variable+ :scope (script-scope r) :value (node r +op-cast+ type))
                (setf (draft-def-type (script-facts r) def) type))))
+        ((and (script-doc r) (documented-return r def)))
         (generator (setf (script-returns r) 99))
         (expected
          (setf (script-return-expected r)
@@ -228,6 +232,14 @@ the function's scope and whether there was a body."
                    (if (= type +none+)
                        +none+
                        (node r +op-await+ (node r +op-call+ (node r +op-cast+ type))))))))))
+
+(defun documented-return (r def)
+  "Takes the type that the comment before DEF says it returns; whether there is one."
+  (declare (type script r) (type u32 def))
+  (let ((type (doc-type r (script-doc r) '("@returns" "@return"))))
+    (unless (= type +none+)
+      (setf (script-returns r) 99 (draft-def-type (script-facts r) def) type)
+      t)))
 
 (defun note-return (r value)
   "VALUE, a node, is returned by the function in hand."

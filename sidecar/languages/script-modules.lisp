@@ -228,7 +228,7 @@
                (when (= op +op-member+)
                  (if (and (/= value +none+) (= (draft-node-op facts value) +op-def+) (word-p r target))
                      (assign-again r left target from (draft-node-a facts value))
-                     (assign-member r left value)))
+                     (assign-member r left (documented-value r value from))))
                value)))))
 
 (defun assign-again (r left target from def)
@@ -243,6 +243,12 @@
                                     (cond (owner (if static +static+ 0)) ((and exported (not (local-p r))) 0) (t +local+))))))
         (setf (draft-def-body facts again) (draft-def-body facts def))
         (when exported (export-assigned r (name-at r target) +none+ again))))))
+
+(defun documented-value (r value from)
+  "VALUE, or what the @type before token FROM says it is."
+  (declare (type script r) (type u32 value) (type index from))
+  (let ((type (if (script-typed r) +none+ (documented-type r from))))
+    (if (= type +none+) value (node r +op-cast+ type value))))
 
 (defun assign-member (r left value)
   "LEFT, a member, is given VALUE, which is no function."

@@ -26,13 +26,14 @@
   (holder +none+ :type u32)             ; the definition whose value is the object literal in hand
   (conditional nil)                     ; between `?' and `:'
   (no-in nil)                           ; in the head of a `for'
+  (doc nil)                             ; text of the comment before the function in hand, in JavaScript
   (pending nil)                         ; (token . definition) of a function value in parentheses
   (ambient nil))                        ; inside `declare' or a .d.ts
 
 (declaim (ftype function parse-declaration parse-function-declaration end-test import-call require-call test-suite parse-type parse-expression parse-assignment parse-statement parse-statements parse-block parse-function
                 parse-class parse-object parse-markup parse-template parse-type-parameters parse-pattern parse-type-arguments parse-decorators
                 object-type parse-unary parse-parameters parse-arguments member-name note-assignment parse-arrow skip-type
-                module-reference parse-body own-function-scope define-function-value value-node))
+                module-reference parse-body own-function-scope define-function-value value-node doc-text doc-param-type doc-type read-typedefs documented-type))
 
 ;;; Every function of the parser calls its state `r'.
 

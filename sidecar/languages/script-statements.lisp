@@ -225,7 +225,8 @@
     (unless (word-p r token) (return-from parse-variable nil))
     (step-on r)
     (when (and (at "!") (script-typed r)) (step-on r))
-    (when (and (at ":") (script-typed r)) (step-on r) (setf type (parse-type r)))
+    (cond ((and (at ":") (script-typed r)) (step-on r) (setf type (parse-type r)))
+          ((not (script-typed r)) (setf type (documented-type r from))))
     (let ((value-p (skip-if "=")) (expected (if (= type +none+) nil type)))
       (cond ((and value-p (function-at-p r (here r)))
              (let ((def (define-here r name (known "function") token from :scope scope)))
@@ -246,6 +247,11 @@
              (define-variable r name kind token from scope type value-p expected))
             (t (let ((value (if value-p (expecting (expected) (parse-assignment r)) +none+)))
                  (bind r name +variable+ :scope scope :type type :value value)))))))
+
+(defun documented-type (r from)
+  "The node of the @type in the comment before token FROM, or +none+."
+  (declare (type script r) (type index from))
+  (let ((text (doc-text r (token-start (script-tokens r) from)))) (if text (doc-type r text '("@type")) +none+)))
 
 (defun define-variable (r name kind token from scope type value-p expected)
   (declare (type script r) (type index token from) (type u32 name kind scope type))

@@ -23,4 +23,5 @@
   (let ((r (make-script :tokens tokens :facts facts :names names :path path :limit (tokens-count tokens)
                         :typed (or (typed-language-p (tokens-language tokens)) (flow-p tokens))
                         :ambient (or (ends-with-p path ".d.ts") (ends-with-p path ".d.mts") (ends-with-p path ".d.cts")))))
+    (unless (script-typed r) (read-typedefs r))
     (parse-statements r)))
