@@ -67,7 +67,7 @@
   (builtin-names '() :type list)
   (overloads nil)                       ; functions of one name differ by their parameters: `select' tells what a call gives
   (call-constructs nil)                 ; T(x) makes a T
-  (implicit-self nil)                   ; a bare name may be a member of the class around it
+  (implicit-self nil)                   ; a bare name may be a member of the class around it; :innermost: of no further one
   (all-exported nil)                    ; every top-level name of a module is seen from outside
   (rebinds nil)                         ; a variable is any of what is assigned to it, not only the first
   (class-names nil)                     ; right in a class's body its members are names

@@ -40,7 +40,7 @@ of that name, which may fail."
 (defun locate-name (world file scope name mode &optional env)
   "What NAME means, read in SCOPE of FILE. MODE: :expression or :type. Values: a meaning (a tag, a list of tags,
 a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil: bound nowhere."
-  (let* ((view (view-of world file)) (run (view-run view)) (family (family-of world file)) (inner t))
+  (let* ((view (view-of world file)) (run (view-run view)) (family (family-of world file)) (inner t) (implicit (family-implicit-self family)))
     (loop repeat 200
           until (= scope +none+)
           do (let ((class-p (= (scope-kind run scope) +class-scope+)))
@@ -51,7 +51,8 @@ a value or nil), a rule, and the binding when it is one of FILE's. A rule of nil
                        (fitting-binding view scope name mode (family-rebinds family)))
                  (when binding
                    (return-from locate-name (binding-result world file view binding defs mode env (not inner)))))
-               (when (and class-p (family-implicit-self family) (/= (scope-def run scope) +none+))
+               (when (and class-p implicit (/= (scope-def run scope) +none+))
+                 (when (eq implicit :innermost) (setf implicit nil))
                  (let ((meaning (locate-tag-member world (make-tag file (scope-def run scope)) name)))
                    (when meaning (return-from locate-name (values meaning :implicit-self))))))
              (setf scope (scope-parent run scope)

@@ -70,4 +70,4 @@
   :package-member #'member-of-package
   :outer-name #'outer-name-of
   :select #'first-clause
-  :implicit-self t :guess nil)
+  :implicit-self :innermost :guess nil)

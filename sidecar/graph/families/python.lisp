@@ -235,7 +235,9 @@
   (let* ((file (tag-file tag)) (run (world-run world file)) (def (tag-def tag)) (scope (def-body run def)) (type (def-type run def)))
     (unless (= scope +none+)
       (cond ((marked-p run def (known "contextmanager"))
-             (builtin (known "ContextManager") (product world tag env)))
+             ;; one that neither says nor yields anything returns another's: as `function-return' finds it
+             (and (or (/= type +none+) (find-binding (view-of world file) scope (known "yield")))
+                  (builtin (known "ContextManager") (product world tag env))))
             ((= type +none+)
              (multiple-value-bind (value any) (yielded world file scope env)
                (and any value (builtin (known "Generator") value))))))))

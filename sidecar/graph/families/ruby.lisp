@@ -23,32 +23,56 @@
       (when within (setf text (concatenate 'string within "::" text)))
       (if parent (concatenate 'string (qualified-name world parent) "::" text) text))))
 
+(defun holders (world)
+  "Paths of classes and modules to the tags of all places where they are opened, in order of file."
+  (remembered (world :ruby-holders)
+    (let ((table (make-hash-table :test 'equal)))
+      (do-world-files (file) (world)
+        (let ((run (world-run world file)))
+          (when (and run (eq (world-family world file) :ruby))
+            (dotimes (def (def-count run))
+              (when (holder-p (def-kind run def))
+                (push (make-tag file def) (gethash (qualified-name world (make-tag file def)) table)))))))
+      (maphash (lambda (path tags) (setf (gethash path table) (nreverse tags))) table)
+      table)))
+
 (defun parts (world tag)
-  "Tags of the other places where the class or module TAG is opened."
-  (remembered (world :ruby-parts tag)
-    (let ((path (qualified-name world tag)) (found '()))
-      (do-named (other) (world (tag-name world tag))
-        (when (and (/= other tag) (eq (world-family world (tag-file other)) :ruby) (holder-p (tag-kind world other))
-                   (string= path (qualified-name world other)))
-          (push other found)))
-      (nreverse found))))
+  "Tags of all places where the class or module TAG is opened, when there are several; nil when it is opened once."
+  (and (holder-p (tag-kind world tag))
+       (let ((tags (gethash (qualified-name world tag) (holders world)))) (and (rest tags) tags))))
+
+(defun members-of-parts (world path tags)
+  "Names to the tags of the members of TAGS, the parts of what is called PATH."
+  (remembered (world :ruby-members path)
+    (let ((table (make-hash-table)))
+      (dolist (part tags)
+        (let ((run (world-run world (tag-file part))))
+          (dotimes (def (def-count run))
+            (when (and (= (def-parent run def) (tag-def part)) (not (logtest +local+ (def-flags run def))))
+              (push (make-tag (tag-file part) def) (gethash (def-name run def) table))))))
+      (maphash (lambda (name tags) (setf (gethash name table) (sort tags #'<))) table)
+      table)))
 
 (defun members-elsewhere (world tag name)
-  (when (holder-p (tag-kind world tag))
-    (let ((found '()))
-      (dolist (part (parts world tag) (nreverse found))
-        (do-members (def) ((view-of world (tag-file part)) (tag-def part) name)
-          (unless (logtest +local+ (tag-flags world (make-tag (tag-file part) def)))
-            (push (make-tag (tag-file part) def) found)))))))
+  (let ((parts (parts world tag)))
+    (and parts (gethash name (members-of-parts world (qualified-name world tag) parts)))))
 
-(defvar *asking* '() "Classes whose parents are being collected from their other parts.")
+(defvar *asking* '() "Paths of classes whose parents are being collected.")
 
 (defun parents-elsewhere (world tag)
-  (when (and (holder-p (tag-kind world tag)) (not (member tag *asking*)))
-    (let ((*asking* (append (parts world tag) (list tag) *asking*)) (found '()))
-      (dolist (part (parts world tag) (nreverse found))
-        (loop for (parent) in (heritage-tags world part)
-              do (unless (= parent tag) (pushnew parent found)))))))
+  "The parents that the other parts of TAG name."
+  (let ((parts (parts world tag)) (path (and (holder-p (tag-kind world tag)) (qualified-name world tag))))
+    (when (and parts (not (member path *asking* :test #'string=)))
+      (remove tag
+              (if *asking*
+                  (collect-parents world path parts)
+                  (remembered (world :ruby-parents path) (collect-parents world path parts)))))))
+
+(defun collect-parents (world path parts)
+  (let ((*asking* (cons path *asking*)) (found '()))
+    (dolist (part parts (nreverse found))
+      (loop for (parent) in (heritage-tags world part)
+            do (unless (member parent parts) (pushnew parent found))))))
 
 (defun outermost (world tag)
   (let ((path (qualified-name world tag))) (subseq path 0 (search "::" path))))
@@ -64,7 +88,7 @@
 (defun outer-name-of (world file name mode)
   "The constant NAME, wherever it is defined."
   (declare (ignore mode))
-  (when (capital-p (name-text world name))
+  (when (capital-p world name)
     (remembered (world :ruby-constant file name)
       (let ((found '()))
         (do-named (tag) (world name)
@@ -76,7 +100,9 @@
             (let ((outermost (file-outermost world file)))
               (one-of-a-kind world (remove-if-not (lambda (tag) (member (outermost world tag) outermost :test #'string=)) found))))))))
 
-(defun capital-p (text) (and (plusp (length text)) (upper-case-p (char text 0))))
+(defun capital-p (world name)
+  (let ((names (world-names world)))
+    (and (plusp (opl.source.names:name-length names name)) (<= 65 (opl.source.names:name-octet names name 0) 90))))
 
 (defun one-of-a-kind (world tags)
   "The first of TAGS when they are all parts of the same thing; nil otherwise."
@@ -105,7 +131,7 @@
   :extra-members #'members-elsewhere
   :extra-heritage #'parents-elsewhere
   :constructor #'constructor-of
-  :implicit-self t :rebinds t :linear t
+  :implicit-self :innermost :rebinds t :linear t
   :builtin-names '("each" "map" "select" "reject" "find" "first" "last" "push" "pop" "shift" "unshift" "insert" "delete" "size" "length"
                    "count" "empty?" "any?" "all?" "none?" "include?" "key?" "keys" "values" "merge" "merge!" "fetch" "dig" "to_s" "to_i"
                    "to_a" "to_h" "to_sym" "to_proc" "inspect" "dup" "clone" "freeze" "nil?" "is_a?" "kind_of?" "respond_to?" "send"
