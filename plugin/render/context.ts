@@ -2,8 +2,8 @@
 
 import type { Answer, Channel, Symbol as Definition, RankedFile, Related } from '../channel/messages.generated.ts';
 
-/** Some 3,000 tokens: what an agent reads without loss, and far below the size at which OpenCode cuts an answer (51,200 octets). */
-const BUDGET_CHARACTERS = 12_000;
+/** Some 1,200 tokens: five files with their symbols, where 88 of 100 issues have a file that their fix changed, and the names of more. */
+const BUDGET_CHARACTERS = 4_800;
 
 const SYMBOLS_PER_FILE = 6;
 
@@ -35,6 +35,13 @@ function header(answer: Answer | undefined, shown: number): string[] {
   return [`${state}${shown}${more} files, best first (${answer.indexed} indexed).`];
 }
 
+/** Files by calls, tests and base classes stand apart from the ranking: `path  (role) why`. */
+function relatedLine(file: RankedFile, symbols: readonly Definition[]): string {
+  const symbol = symbols.find((one) => one.role === file.role);
+  const place = symbol ? `:${symbol.line}${symbol.end && symbol.end !== symbol.line ? `-${symbol.end}` : ''}` : '';
+  return `  ${file.path}${place}  (${file.role}) ${file.reasons.join('; ')}`.trimEnd();
+}
+
 function fileLines(file: RankedFile, symbols: readonly Definition[], shares: readonly Channel[]): string[] {
   const hop = file.hop > 0 ? `, ${file.hop} call${file.hop > 1 ? 's' : ''} away` : '';
   const lines = [`${file.path}  (${file.role}${hop}) ${file.reasons.join('; ')}`.trimEnd()];
@@ -52,11 +59,14 @@ function by<T extends { path: string }>(rows: readonly T[]): Map<string, T[]> {
 
 /** REPLY as text of at most BUDGET characters; what did not fit is counted. */
 export function renderContext(reply: ContextReply, budget = BUDGET_CHARACTERS): string {
-  const files = reply['ranked-file'];
+  const files = reply['ranked-file'].filter((file) => file.hop === 0);
+  const apart = reply['ranked-file'].filter((file) => file.hop > 0);
   const symbols = by(reply.symbol);
   const shares = by(reply.channel);
   const lines = header(reply.answer[0], files.length);
-  let used = lines.join('\n').length;
+  const related = apart.map((file) => relatedLine(file, symbols.get(file.path) ?? []));
+  // what the related block and the closing line need is kept for them
+  let used = lines.join('\n').length + related.reduce((sum, line) => sum + line.length + 1, 0) + 80;
   const fits = (more: readonly string[]) => {
     const size = more.reduce((sum, line) => sum + line.length + 1, 0);
     if (used + size > budget) return false;
@@ -69,14 +79,7 @@ export function renderContext(reply: ContextReply, budget = BUDGET_CHARACTERS): 
     const name = [`${file.path}  (${file.role})`];
     if (!fits(fileLines(file, symbols.get(file.path) ?? [], shares.get(file.path) ?? [])) && !fits(name)) left += 1;
   }
-  const calls = reply.related.map(
-    (one) =>
-      `  ${one.name} (${one.path}:${one.line}) -> ${one.otherName} (${one.otherPath}:${one.otherLine})${one.certainty === 'exact' ? '' : ` ${one.certainty}`}`,
-  );
-  if (calls.length > 0 && fits(['', 'Calls between them:'])) {
-    const shown = calls.filter((line) => fits([line])).length;
-    if (shown < calls.length) lines.push(`  … ${calls.length - shown} more`);
-  }
+  if (related.length > 0) lines.push('', 'Related, by calls, bases and tests:', ...related);
   if (left > 0) lines.push(`… ${left} more files; ask with a smaller limit or more exact words.`);
   return lines.join('\n');
 }
