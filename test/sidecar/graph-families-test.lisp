@@ -5,16 +5,16 @@
 (defun sorted (list) (sort (copy-list list) #'string<))
 
 (deftest go-packages-receivers-and-embedding
-  (check-equal (sorted '("a.go:8 New > store/store.go:3" "a.go:9 Put > store/more.go:2" "a.go:10 Base > store/store.go:5" "a.go:11 twice > b.go:2"))
+  (check-equal (sorted '("a.go:8 New > store/store.go:3" "a.go:9 Put > store/more.go:2" "a.go:10 Size > store/store.go:5" "a.go:11 twice > b.go:2"))
                (sorted (edges-of `(("go.mod" . "module example.com/shop
 ")
                            ("store/store.go" . ,(lines "package store" "type Base struct{ n int }" "func New() *Store { return &Store{} }" "type Store struct { Base }"
-                                                       "func (b *Base) Base() int { return len([]int{}) }"))
+                                                       "func (b *Base) Size() int { return len([]int{}) }"))
                            ("store/more.go" . ,(lines "package store" "func (s *Store) Put(k string) error { return nil }"))
                            ("b.go" . ,(lines "package shop" "func twice(n int) int { return n * 2 }" "type Name string"))
                            ("a.go" . ,(lines "package shop" "import (" "  \"fmt\"" "  \"example.com/shop/store\"" ")"
                                              "func run(put func()) {" "  put(); fmt.Println(Name(\"x\"))" "  s := store.New()" "  if err := s.Put(\"a\"); err != nil { }"
-                                             "  s.Base()" "  twice(1)" "}")))))))
+                                             "  s.Size()" "  twice(1)" "}")))))))
 
 (deftest java-overloads-imports-and-inheritance
   (check-equal (sorted '("a/Base.java:4 id > a/Base.java:3" "b/Main.java:5 Child > a/Child.java:3" "b/Main.java:6 add > a/Base.java:5" "b/Main.java:7 add > a/Base.java:6"

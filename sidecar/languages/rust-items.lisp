@@ -1,0 +1,373 @@
+;;;; Rust: types, patterns, functions, structs, enums, traits, impls. Other items, statements, operands and the file
+;;;; itself: rust.lisp.
+
+(defpackage #:opl.languages.rust
+  (:use #:cl #:opl.source.tokens #:opl.source.facts #:opl.languages.braces)
+  (:import-from #:opl.source.names #:+none+ #:known #:name-case #:name-octet #:name-length)
+  (:import-from #:opl.languages.extractor #:define-extractor))
+(in-package #:opl.languages.rust)
+(declaim (optimize (speed 1) (safety 1)))
+(declaim (ftype function block-code parse-type take-function take-item take-items take-pattern))
+
+;; https://doc.rust-lang.org/reference/keywords.html, less self, Self, super and crate, which are operands
+(defparameter *keywords*
+  (word-set "as" "break" "const" "continue" "dyn" "else" "enum" "extern" "fn" "for" "if" "impl" "in" "let" "loop" "match"
+            "mod" "move" "mut" "pub" "ref" "return" "static" "struct" "trait" "type" "unsafe" "use" "where" "while" "async"
+            "await" "_"))
+(defparameter *openers* (word-set "else" "unsafe" "loop" "async" "move"))
+(defparameter *item-words*
+  (word-set "fn" "struct" "enum" "union" "trait" "impl" "mod" "use" "const" "static" "type" "macro_rules" "extern" "pub"
+            "unsafe" "async" "default" "macro"))
+(defparameter *primitives*
+  (word-set "bool" "char" "str" "u8" "u16" "u32" "u64" "u128" "usize" "i8" "i16" "i32" "i64" "i128" "isize" "f32" "f64"))
+
+
+;;; Types
+
+(defun parse-type (w i to)
+  "The type at I. Values: its node or +none+, the token after (more than I)."
+  (declare (type fixnum i to))
+  (cond ((>= i to) (values +none+ (1+ i)))
+        ((token-at w i "&" "*" "&&" "**")
+         (let ((j (1+ i)))
+           (loop while (and (< j to) (or (= (kind w j) +character+) (token-at w j "mut" "const"))) do (incf j))
+           (parse-type w j to)))
+        ((token-at w i "mut" "impl" "dyn") (parse-type w (1+ i) to))
+        ((token-at w i "?") (parse-type w (1+ i) to))
+        ((= (kind w i) +character+) ; a lifetime among bounds
+         (if (token-at w (1+ i) "+") (parse-type w (+ i 2) to) (values +none+ (1+ i))))
+        ((token-at w i "for") ; for<'a> Fn(&'a T)
+         (parse-type w (or (and (token-at w (1+ i) "<") (skip-angles w (1+ i) to)) (1+ i)) to))
+        ((token-at w i "[")
+         (let ((close (closer w i to)))
+           (values (node w +op-array+ (parse-type w (1+ i) close)) (1+ close))))
+        ((token-at w i "(")
+         (let ((close (closer w i to)) (types '()))
+           (do-type-pieces (lambda (start end) (push (parse-type w start end) types)) w (1+ i) close)
+           (values (cond ((null types) +none+)
+                         ((and (null (rest types)) (not (token-at w (1- close) ","))) (first types))
+                         (t (node w +op-tuple+ (cell-list w (nreverse types)))))
+                   (1+ close))))
+        ((token-at w i "fn" "unsafe" "extern")
+         (let ((open (find-at-depth w i to (lambda (j) (token-at w j "(")))))
+           (if open (function-type w open to) (values +none+ (1+ i)))))
+        ((token-at w i "<") ; <T as Trait>::Name
+         (let ((after (skip-angles w i to)))
+           (if (null after)
+               (values +none+ (1+ i))
+               (let ((j after))
+                 (declare (type fixnum j))
+                 (loop while (and (token-at w j "::") (identifier-p w (1+ j))) do (incf j 2))
+                 (values +none+ j)))))
+        ((token-at w i "::") (parse-type w (1+ i) to))
+        ((and (identifier-p w i) (not (in-word-set-p (name w i) *keywords*))) (path-type w i to))
+        (t (values +none+ (1+ i)))))
+
+(defun function-type (w open to)
+  (declare (type fixnum open to))
+  (let ((close (closer w open to)) (types '()))
+    (do-type-pieces (lambda (start end) (push (parse-type w start end) types)) w (1+ open) close)
+    (multiple-value-bind (result next)
+        (if (token-at w (1+ close) "->") (parse-type w (+ close 2) to) (values +none+ (1+ close)))
+      (values (node w +op-function+ (cell-list w (nreverse types)) result) next))))
+
+(defun path-type (w i to)
+  (declare (type fixnum i to))
+  (let ((node (name-node w (name w i))) (j (1+ i)))
+    (declare (type fixnum j))
+    (loop
+      (cond ((>= j to) (return))
+            ((and (token-at w j "::") (identifier-p w (1+ j)) (< (1+ j) to))
+             (setf node (member-node w node (name w (1+ j)) 1) j (+ j 2)))
+            ((and (token-at w j "<") (skip-angles w j to))
+             (let ((after (skip-angles w j to)) (types '()))
+               (declare (type fixnum after))
+               (do-type-pieces (lambda (start end)
+                                 (declare (type fixnum start end))
+                                 (cond ((= (kind w start) +character+))
+                                       ((and (token-at w (1+ start) "=") (< (1+ start) end))) ; Item = T
+                                       (t (push (parse-type w start end) types))))
+                               w (1+ j) (1- after))
+               (when types (setf node (node w +op-apply+ node (cell-list w (nreverse types)))))
+               (setf j after)))
+            ((and (token-at w j "::") (token-at w (1+ j) "<")) (incf j))
+            ((and (token-at w j "(") (token-at w i "Fn" "FnMut" "FnOnce")) (return-from path-type (function-type w j to)))
+            (t (return))))
+    (when (and (token-at w j "+") (< j to)) ; further bounds
+      (loop while (and (token-at w j "+") (< j to))
+            do (setf j (nth-value 1 (let ((nodes (draft-node-count (w-facts w))))
+                                      (multiple-value-prog1 (parse-type w (1+ j) to)
+                                        (opl.languages.braces::drop-nodes (w-facts w) nodes)))))))
+    (values node j)))
+
+(defun do-type-pieces (function w from to)
+  "Calls FUNCTION with start and end of the pieces in [FROM, TO) between commas outside brackets and angles."
+  (declare (type fixnum from to) (type function function))
+  (let ((start from) (i from))
+    (declare (type fixnum start i))
+    (loop
+      (cond ((>= i to) (when (< start to) (funcall function start to)) (return))
+            ((token-at w i ",") (when (< start i) (funcall function start i)) (setf i (1+ i) start i))
+            ((token-at w i "<") (setf i (or (skip-angles w i to) (1+ i))))
+            ((token-opens-p (w-tokens w) i) (setf i (1+ (closer w i to))))
+            (t (incf i))))))
+
+(defun type-parameters (w i to)
+  "Binds the type parameters of the `<' at I; the token after."
+  (declare (type fixnum i to))
+  (let ((after (or (skip-angles w i to) (1+ i))) (index 0))
+    (declare (type fixnum after index))
+    (do-type-pieces (lambda (start end)
+                      (declare (type fixnum start end))
+                      (cond ((= (kind w start) +character+))
+                            ((token-at w start "const")
+                             (bind w (name w (1+ start)) :kind +variable+))
+                            ((identifier-p w start)
+                             (bind w (name w start) :kind +type-parameter+ :index index
+                                                    :type (if (token-at w (1+ start) ":") (parse-type w (+ start 2) end) +none+))
+                             (incf index))))
+                    w (1+ i) (1- after))
+    after))
+
+;;; Patterns
+
+(defun lower-name-p (w i)
+  (let ((octet (name-octet (w-names w) (name w i) 0))) (or (<= 97 octet 122) (= octet 95))))
+
+(defun take-pattern (w from to &key (type +none+) (value +none+))
+  "Binds the names in the pattern [FROM, TO); TYPE and VALUE are those of a pattern that is one name, VALUE's
+content goes to the names within Some(…) and Ok(…)."
+  (declare (type fixnum from to))
+  (let ((i from) (whole (last-identifier w from to)))
+    (declare (type fixnum i))
+    (loop while (< i to)
+          do (cond ((and (identifier-p w i) (not (in-word-set-p (name w i) *keywords*)) (lower-name-p w i)
+                         (not (token-at w (1+ i) "::" "(" "{" "!"))
+                         (not (token-at w (1- i) "::" ".." "..="))
+                         (not (and (token-at w (1+ i) ":") (< (1+ i) to)))
+                         (not (token-at w i "self" "true" "false" "box")))
+                    (let ((single (and (eql i whole) (loop for j from from below i always (token-at w j "mut" "ref" "&" "&&")))))
+                      (bind w (name w i)
+                            :type (if single type +none+)
+                            :value (cond (single value)
+                                         ((and (/= value +none+) (token-at w (1- i) "(") (token-at w (- i 2) "Some" "Ok")
+                                               (= (- i 2) from))
+                                          (unwrapped w value))
+                                         (t +none+))))))
+             (incf i))))
+
+(defun unwrapped (w node)
+  "What NODE, an Option or a Result, holds: as calling unwrap on it gives."
+  (node w +op-call+ (member-node w node (known "unwrap"))))
+
+;;; Attributes
+
+(defun attribute-p (w i) (and (token-at w i "#") (or (token-at w (1+ i) "[") (and (token-at w (1+ i) "!") (token-at w (+ i 2) "[")))))
+
+(defun skip-attributes (w i to)
+  "Values: the token after the attributes at I, flags they say: +test+."
+  (declare (type fixnum i to))
+  (let ((flags 0))
+    (loop while (and (< i to) (attribute-p w i))
+          do (let* ((open (if (token-at w (1+ i) "!") (+ i 2) (1+ i))) (close (closer w open to)))
+               (loop for j from (1+ open) below close
+                     do (when (and (token-at w j "test" "rstest" "test_case" "quickcheck" "proptest" "bench")
+                                   (not (token-at w (1+ j) "="))
+                                   (not (token-at w (1- j) "(" "not" ",")))
+                          (setf flags +test+)))
+               (setf i (1+ close))))
+    (values i flags)))
+
+;;; Functions
+
+(defun head-end (w i to)
+  "The `{' or `;' that ends the head of the item at I."
+  (declare (type fixnum i to))
+  (or (find-at-depth w i to (lambda (j) (token-at w j "{" ";"))) to))
+
+(defun take-parameters (w open close)
+  (declare (type fixnum open close))
+  (let ((index 0))
+    (declare (type fixnum index))
+    (do-type-pieces (lambda (start end)
+                      (let ((start (skip-attributes w start end)) (colon nil))
+                        (declare (type fixnum start end))
+                        (setf colon (find-at-depth w start end (lambda (j) (token-at w j ":"))))
+                        (cond ((and (find-if (lambda (j) (token-at w j "self")) (list start (1+ start) (+ start 2) (+ start 3)))
+                                    (let ((at (or colon end))) (token-at w (1- at) "self")))
+                               nil)
+                              ((and colon (= colon (1+ start)) (identifier-p w start))
+                               (bind w (name w start) :kind +parameter+ :type (parse-type w (1+ colon) end) :index index)
+                               (incf index))
+                              (colon
+                               (let ((type (parse-type w (1+ (the fixnum colon)) end)))
+                                 (if (and (token-at w start "mut" "ref") (identifier-p w (1+ start)) (= (the fixnum colon) (+ start 2)))
+                                     (bind w (name w (1+ start)) :kind +parameter+ :type type :index index)
+                                     (take-pattern w start colon :type type)))
+                               (incf index)))))
+                    w (1+ open) close)))
+
+(defun static-function-p (w open close)
+  (not (loop for j from (1+ open) to (min close (+ open 5)) thereis (token-at w j "self"))))
+
+(defun take-function (w first i to flags)
+  "fn at I; the token after."
+  (declare (type fixnum first i to))
+  (let* ((at (1+ i)) (end (head-end w at to)) (open (let ((j (1+ at))) (if (token-at w j "<") (or (skip-angles w j end) j) j))))
+    (declare (type fixnum at end open))
+    (unless (and (identifier-p w at) (token-at w open "(")) (return-from take-function (1+ i)))
+    (let* ((close (closer w open to)) (member (w-member w)) (body (and (token-at w end "{") (< end to)))
+           (local (and (not member) (local-p w)))
+           (def (define w at (if member (known "method") (known "function")) :from first :to end :bind (not member)
+                  :parent (cond ((eq member :impl) (w-class w)) (t (w-def w)))
+                  :flags (logior flags (if body +has-body+ +declaration+) (if local +local+ 0)
+                                 (if (and member (static-function-p w open close)) +static+ 0)))))
+      (declare (type fixnum close))
+      (when (eq member :impl) (add-mark (w-facts w) (known "receiver") (w-case w) def))
+      (let ((outer-member (w-member w)))
+        (setf (w-member w) nil)
+        (with-body (w def)
+          (when (token-at w (1+ at) "<") (type-parameters w (1+ at) end))
+          (when (token-at w (1+ close) "->")
+            (setf (draft-def-type (w-facts w) def) (parse-type w (+ close 2) end)))
+          (take-parameters w open close)
+          (when body
+            (let ((stop (closer w end to)))
+              (block-code w (1+ end) stop)
+              (setf end stop))))
+        (setf (w-member w) outer-member))
+      (set-end w def (min end (1- to)))
+      (when (logtest flags +test+) (add-test (w-facts w) (name w at) (line w at) (line w (min end (1- to))) +none+))
+      (1+ end))))
+
+(defun local-p (w)
+  "Whether what is declared now stands inside a function."
+  (let ((facts (w-facts w)) (def (w-def w)))
+    (and (/= def +none+)
+         (or (= (draft-def-kind facts def) (known "function")) (= (draft-def-kind facts def) (known "method"))))))
+
+(defun block-code (w from to)
+  "The statements of a body: its items are read before the rest, for they are seen in all of it."
+  (declare (type fixnum from to))
+  (code w from to))
+
+;;; Structs, enums, traits, impls
+
+(defun take-fields (w open close)
+  (declare (type fixnum open close))
+  (do-type-pieces (lambda (start end)
+                    (declare (type fixnum start end))
+                    (let ((at (skip-visibility w (skip-attributes w start end) end)))
+                      (declare (type fixnum at))
+                      (when (and (identifier-p w at) (token-at w (1+ at) ":") (< at end))
+                        (let ((def (define w at (known "field") :from at :to end :bind nil :type (parse-type w (+ at 2) end))))
+                          (set-end w def (1- end))))))
+                  w (1+ open) close))
+
+(defun skip-visibility (w i to)
+  (declare (type fixnum i to))
+  (cond ((not (token-at w i "pub")) i)
+        ((and (token-at w (1+ i) "(") (token-at w (+ i 2) "crate" "super" "self" "in")) (1+ (closer w (1+ i) to)))
+        (t (1+ i))))
+
+(defun take-variants (w def open close)
+  (declare (type fixnum open close) (ignorable def))
+  (do-type-pieces (lambda (start end)
+                    (declare (type fixnum start end))
+                    (let ((at (skip-attributes w start end)))
+                      (declare (type fixnum at))
+                      (when (and (identifier-p w at) (< at end))
+                        (let ((variant (define w at (known "enumerator") :from at :to end)))
+                          (set-end w variant (1- end))))))
+                  w (1+ open) close))
+
+(defun take-record (w first i to flags kind)
+  "struct, union or enum at I; the token after."
+  (declare (type fixnum first i to))
+  (let* ((at (1+ i)) (end (head-end w at to)) (def (define w at kind :from first :to end :flags (logior flags +has-body+ (if (local-p w) +local+ 0)))))
+    (declare (type fixnum end))
+    (let ((stop (if (and (token-at w end "{") (< end to)) (closer w end to) end)))
+      (with-body (w def :kind +class-scope+ :class def)
+        (when (token-at w (1+ at) "<") (type-parameters w (1+ at) end))
+        (when (token-at w end "{")
+          (if (= kind (known "enum")) (take-variants w def end stop) (take-fields w end stop))))
+      (set-end w def (min stop (1- to)))
+      (1+ stop))))
+
+(defun take-bounds (w def i end relation)
+  "Bounds of a trait: `: A + B' from I to END."
+  (declare (type fixnum i end))
+  (loop while (< i end)
+        do (cond ((token-at w i "+" ":") (incf i))
+                 ((token-at w i "where") (return))
+                 ((= (kind w i) +character+) (incf i))
+                 ((token-at w i "?") (incf i 2))
+                 ((identifier-p w i)
+                  (let ((node (path-type-alone w i end)))
+                    (add-heritage (w-facts w) def relation (car node))
+                    (setf i (max (1+ i) (the fixnum (cdr node))))))
+                 (t (incf i)))))
+
+(defun path-type-alone (w i end)
+  "The path at I without the bounds after it: (node . token after)."
+  (declare (type fixnum i end))
+  (let* ((plus (or (find-at-depth w i end (lambda (j) (token-at w j "+" "where"))) end)))
+    (multiple-value-bind (node next) (path-type w i plus) (cons node next))))
+
+(defun take-trait (w first i to flags)
+  (declare (type fixnum first i to))
+  (let* ((at (1+ i)) (end (head-end w at to)) (def (define w at (known "trait") :from first :to end :flags (logior flags +has-body+))))
+    (declare (type fixnum end))
+    (let ((stop (if (and (token-at w end "{") (< end to)) (closer w end to) end)) (after (1+ at)))
+      (with-body (w def :kind +class-scope+ :class def)
+        (when (token-at w after "<") (setf after (type-parameters w after end)))
+        (when (token-at w after ":") (take-bounds w def (1+ after) end +extends+))
+        (let ((member (w-member w)))
+          (setf (w-member w) :trait)
+          (when (token-at w end "{") (take-items w (1+ end) stop))
+          (setf (w-member w) member)))
+      (set-end w def (min stop (1- to)))
+      (1+ stop))))
+
+(defun type-name-token (w from to)
+  "The token of the last name of the type in [FROM, TO), type arguments left out."
+  (declare (type fixnum from to))
+  (let* ((angle (loop for j of-type fixnum from from below to
+                      when (and (token-at w j "<") (> j from)) return j)))
+    (last-identifier w from (or angle to))))
+
+(defun defined-type (w name)
+  "The type of this file called NAME, or +none+."
+  (let ((facts (w-facts w)))
+    (dotimes (def (draft-def-count facts) +none+)
+      (when (and (= (draft-def-name facts def) name)
+                 (in-word-set-p (draft-def-kind facts def) (load-time-value (word-set "struct" "enum" "union" "trait" "alias"))))
+        (return def)))))
+
+(defun take-impl (w first i to)
+  "impl T { … } and impl Trait for T { … } at I; the token after."
+  (declare (type fixnum first i to) (ignorable first))
+  (let* ((brace (head-end w i to)) (from (if (token-at w (1+ i) "<") (or (skip-angles w (1+ i) brace) (1+ i)) (1+ i)))
+         (where (or (find-at-depth w from brace (lambda (j) (token-at w j "where"))) brace))
+         (for (loop for j of-type fixnum from from below where
+                    when (and (token-at w j "for") (not (token-at w (1+ j) "<"))) return j))
+         (type-from (if for (1+ (the fixnum for)) from)))
+    (declare (type fixnum brace from where type-from))
+    (unless (and (token-at w brace "{") (< brace to)) (return-from take-impl (1+ brace)))
+    (let* ((close (closer w brace to)) (name-token (type-name-token w type-from where))
+           (name (if name-token (name w name-token) +none+)) (class (if name-token (defined-type w name) +none+))
+           (member (w-member w)) (case (w-case w)))
+      (with-body (w +none+ :kind +class-scope+ :class class)
+        (when (token-at w (1+ i) "<") (type-parameters w (1+ i) brace))
+        (let ((type (parse-type w type-from where)))
+          (bind w (known "this") :type type)
+          (bind w (known "Self") :type type)
+          (when (and for name-token)
+            (let ((trait (parse-type w (if (token-at w from "!") (1+ from) from) for)))
+              (if (= class +none+)
+                  (add-mark (w-facts w) (known "implements") name trait)
+                  (add-heritage (w-facts w) class +implements+ trait)))))
+        (setf (w-member w) :impl (w-case w) name)
+        (take-items w (1+ brace) close)
+        (setf (w-member w) member (w-case w) case))
+      (1+ close))))
