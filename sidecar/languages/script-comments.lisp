@@ -123,20 +123,58 @@
     (bind r hidden +imported+ :scope 0 :target import)
     (node r +op-name+ hidden 0)))
 
+(defun doc-import (r text at)
+  "@import a, { b, c as d }, * as e from 'x' in TEXT, from AT on."
+  (declare (type string text) (type index at))
+  (let* ((from (search "from" text :start2 at))
+         (open (and from (position-if (lambda (c) (find c "'\"")) text :start from)))
+         (close (and open (position (char text open) text :start (1+ open)))) (name nil) (renamed nil) (braces nil))
+    (when (and close (<= (- close at) 2000) (not (find #\@ text :start at :end from)))
+      (let ((module (intern-text r (subseq text (1+ open) close))))
+        (flet ((finish ()
+                 (when name
+                   (let* ((imported (cond ((string= name "*") (known "*")) (braces (intern-text r name)) (t (known "default"))))
+                          (local (intern-text r (or renamed name)))
+                          (import (add-import (script-facts r) local imported module 0 +type-only+ 1)))
+                     (bind r local +imported+ :scope 0 :target import)))
+                 (setf name nil renamed nil)))
+          (loop with i of-type index = at
+                while (< i from)
+                do (let ((c (char text i)))
+                     (cond ((or (alpha-char-p c) (find c "_$"))
+                            (let* ((end (word-end text i)) (word (subseq text i end)))
+                              (cond ((string= word "as") (setf renamed :next))
+                                    ((eq renamed :next) (setf renamed word))
+                                    (t (setf name word)))
+                              (setf i end)))
+                           ((find c ",{}") (finish) (when (char= c #\{) (setf braces t)) (when (char= c #\}) (setf braces nil)) (incf i))
+                           ((and (char= c #\*) (< (+ i 3) from) (search "as" text :start2 i :end2 (min from (+ i 5)))) (setf name "*") (incf i))
+                           (t (incf i))))
+                finally (finish)))))))
+
 (defun read-typedefs (r)
-  "@typedef {import('./x').Y} Z of all comments: names for types, in the module's scope."
+  "@typedef {import('./x').Y} Z and @import of all comments: names for types, in the module's scope."
   (declare (type script r))
-  (let* ((tokens (script-tokens r)) (octets (tokens-octets tokens))
-         (mark #.(map '(simple-array (unsigned-byte 8) (*)) #'char-code "@typedef")))
-    (dotimes (i (tokens-comment-count tokens))
-      (let ((start (comment-start tokens i)) (end (comment-end tokens i)))
-        (when (and (< (+ start 12) end) (= (aref octets (+ start 2)) 42) (search mark octets :start2 start :end2 end))
-          (let ((text (opl.source.names:octets-string octets :start start :end end)))
-            (loop for at = (search "@typedef" text) then (search "@typedef" text :start2 (+ at 8))
-                  while at
-                  do (multiple-value-bind (from to) (braced text (+ at 8))
-                       (when from
-                         (let* ((word (position-if (lambda (c) (or (alphanumericp c) (find c "_$"))) text :start to))
-                                (node (if word (text-type r text from to) +none+)))
-                           (unless (= node +none+)
-                             (bind r (intern-text r (subseq text word (word-end text word))) +variable+ :scope 0 :type node))))))))))))
+  (let* ((tokens (script-tokens r)) (octets (tokens-octets tokens)))
+    (flet ((mentions (mark start end) (search (the (simple-array (unsigned-byte 8) (*)) mark) octets :start2 start :end2 end)))
+      (dotimes (i (tokens-comment-count tokens))
+        (let ((start (comment-start tokens i)) (end (comment-end tokens i)))
+          (when (and (< (+ start 12) end) (= (aref octets (+ start 2)) 42))
+            (let ((typedef (mentions #.(map '(simple-array (unsigned-byte 8) (*)) #'char-code "@typedef") start end))
+                  (import (mentions #.(map '(simple-array (unsigned-byte 8) (*)) #'char-code "@import ") start end)))
+              (when (or typedef import)
+                (let ((text (opl.source.names:octets-string octets :start start :end end)))
+                  (when typedef (doc-typedefs r text))
+                  (when import
+                    (loop for at = (search "@import " text) then (search "@import " text :start2 (+ at 8))
+                          while at do (doc-import r text (+ at 8)))))))))))))
+
+(defun doc-typedefs (r text)
+  (loop for at = (search "@typedef" text) then (search "@typedef" text :start2 (+ at 8))
+        while at
+        do (multiple-value-bind (from to) (braced text (+ at 8))
+             (when from
+               (let* ((word (position-if (lambda (c) (or (alphanumericp c) (find c "_$"))) text :start to))
+                      (node (if word (text-type r text from to) +none+)))
+                 (unless (= node +none+)
+                   (bind r (intern-text r (subseq text word (word-end text word))) +variable+ :scope 0 :type node)))))))
