@@ -62,6 +62,9 @@ function lay(framework: Framework, state: State): string {
     writeFileSync(path.join(root, name), text);
   }
   if (framework.npm) symlinkSync(path.join(scratch, 'node_modules'), path.join(root, 'node_modules'));
+  // Bare file names of a log are looked for in what git knows.
+  execFileSync('git', ['init', '-q'], { cwd: root });
+  execFileSync('git', ['add', '-A'], { cwd: root });
   if (framework.prepare) execFileSync(framework.prepare, { shell: true, cwd: root, stdio: 'ignore' });
   return root;
 }

@@ -51,13 +51,20 @@ export function outcomeOf(
   if (run.ended === 'cancelled') return made('cancelled', run.message ?? '');
   if (run.ended === 'disk-full') return made('setup-error', 'the disk is nearly full: the run was ended');
   if (run.ended === 'not-started') return made('setup-error', run.message ?? '');
-  return run.exit === 0 ? succeeded(made, counts, failures, text) : failed(made, run, counts, failures, text);
+  return run.exit === 0 ? succeeded(made, counts, failures, text, tail) : failed(made, run, counts, failures, text);
 }
 
 type Made = (verdict: Verdict, ...notes: readonly string[]) => Outcome;
 type Counts = Pick<Outcome, 'passed' | 'failed' | 'skipped'>;
 
-function succeeded(made: Made, counts: Counts, failures: readonly Failure[], text: ParsedLog | undefined): Outcome {
+/** A command that printed nothing (a package manager's `> …` apart) ran nothing; one that printed something was not understood. */
+function succeeded(
+  made: Made,
+  counts: Counts,
+  failures: readonly Failure[],
+  text: ParsedLog | undefined,
+  tail: string,
+): Outcome {
   if (failures.some(isTestFailure) || (counts.failed ?? 0) > 0)
     return made('failed', 'the command ended with 0 although tests failed: its exit status is not the runner’s');
   if (text && ['compile-error', 'setup-error', 'timeout'].includes(text.verdict) && failures.length > 0)
@@ -67,7 +74,8 @@ function succeeded(made: Made, counts: Counts, failures: readonly Failure[], tex
     return made('no-tests-ran', (counts.skipped ?? 0) > 0 ? `${counts.skipped} were skipped, none ran` : '');
   if (text?.verdict === 'passed') return made('passed');
   if (text?.verdict === 'no-tests-ran') return made('no-tests-ran');
-  return made('unparsed', 'the command succeeded, but its output names no test that ran');
+  const silent = tail.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('> ')).length <= 1;
+  return made(silent ? 'no-tests-ran' : 'unparsed', 'the command succeeded, but its output names no test that ran');
 }
 
 function failed(
