@@ -198,7 +198,7 @@ checkers lose the thread too): a function that comes of it is only one of those 
 
 (defun hands-on-p (world file)
   "Whether FILE says module.exports = require(…)."
-  (let* ((view (view-of world file)) (run (view-run view)) (binding (find-binding view 0 (known "module.exports"))))
+  (let* ((view (view-of world file)) (run (view-run view)) (binding (last-binding view 0 (known "module.exports"))))
     (and binding (= (binding-kind run binding) +variable+) (/= (binding-value run binding) +none+)
          (= (node-op run (binding-value run binding)) +op-name+)
          (imported-module world file view (node-a run (binding-value run binding)))

@@ -16,7 +16,7 @@
            #:do-named #:do-files-in-directory #:directory-of #:files-in-directory
            #:view #:view-of #:view-run #:view-file #:view-values #:view-types #:view-def-values
            #:find-parameter #:find-type-parameter #:view-imports #:view-holders
-           #:find-binding #:next-binding #:lookup-binding #:do-bindings-named #:do-scope-bindings #:do-members #:find-export
+           #:find-binding #:last-binding #:next-binding #:lookup-binding #:do-bindings-named #:do-scope-bindings #:do-members #:find-export
            #:do-exports #:scope-class #:enclosing-function-scope #:name-text #:remembered #:do-marks))
 (in-package #:opl.graph.world)
 
@@ -229,6 +229,10 @@ Second value: whether it is the rest."
     `(let ((,v ,view))
        (loop for ,binding = (find-binding ,v ,scope ,name) then (next-binding ,v ,binding)
              while ,binding do (progn ,@body)))))
+
+(defun last-binding (view scope name)
+  "The last binding of NAME right in SCOPE, or nil."
+  (let ((last nil)) (do-bindings-named (binding) (view scope name) (setf last binding)) last))
 
 (defmacro do-scope-bindings ((binding) (run scope) &body body)
   "BODY for each binding right in SCOPE. Walks all of RUN's bindings: not for hot paths."

@@ -15,7 +15,7 @@
   "What `module.exports = …' or `export = …' of FILE gives, or nil."
   (let ((view (view-of world file)))
     (when (find-export view (known "="))
-      (let ((binding (find-binding view 0 (known "module.exports"))))
+      (let ((binding (last-binding view 0 (known "module.exports"))))
         (and binding
              (let* ((run (view-run view)) (value (binding-value run binding))
                     (whole (or (and (/= value +none+) (= (node-op run value) +op-name+)
