@@ -8,6 +8,7 @@
   (:import-from #:opl.source.facts #:site-line #:site-def)
   (:import-from #:opl.image.vocabulary #:define-query)
   (:import-from #:opl.image.targets #:the-index #:the-world #:targets #:file-number #:tag-row #:tag-label #:no-such-symbol)
+  (:import-from #:opl.search.places #:test-path-p)
   (:export #:definitions #:files #:symbols-in #:callers #:callees #:references #:path-between #:impact-of #:tests-of
            #:hotspots #:subclasses #:superclasses #:overrides #:index-totals))
 
@@ -104,10 +105,6 @@ FROM and ends with TO. NIL when none is known."
 (define-query impact-of (target &key (hops 3) (possible t)) (:example "(impact-of \"src/a.ts:42\")")
   "What a change of TARGET can reach through calls: a list of (path line caller hop certainty), nearest first."
   (reach-rows (the-world) target hops possible))
-
-(defun test-path-p (path)
-  "Whether PATH looks like a test's."
-  (or (search "test" path :test #'char-equal) (search "spec" path :test #'char-equal)))
 
 (define-query tests-of (target &key (hops 4)) (:example "(tests-of \"createUser\")")
   "The calls in test files that reach TARGET: a list of (path line caller hop certainty), nearest first."

@@ -81,10 +81,11 @@ everything is loaded."
 
 (defun user-made-p (package)
   "True for packages that are not of the pristine image. Packages of SBCL's contribs, loaded by a
-REQUIRE in user code, stay: they are not definitions, and *MODULES* says that they are there."
+REQUIRE in user code, stay: they are not definitions, and *MODULES* says that they are there. So do those of the
+sidecar's own prefix, which tests load later."
   (not (or (member package *packages*)
            (let ((name (package-name package)))
-             (some (lambda (prefix) (eql 0 (search prefix name))) '("SB-" "ASDF" "UIOP" "COMMON-LISP"))))))
+             (some (lambda (prefix) (eql 0 (search prefix name))) '("OPL." "SB-" "ASDF" "UIOP" "COMMON-LISP"))))))
 
 (defun forget-class (class)
   "Remove the methods that specialise on CLASS."
