@@ -7,12 +7,12 @@
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.wire.children #:with-child)
   (:export #:check-ctags #:tag-batch #:tagged #:tagged-octets #:tagged-failed #:*ctags-runs*
-           #:map-tags #:+batch-seconds+))
+           #:map-tags #:*batch-seconds*))
 (in-package #:opl.index.ctags)
 
 (defvar *ctags-runs* 0 "How often ctags was started by this process, for tests and for the doctor.")
 
-(defconstant +batch-seconds+ 20
+(defvar *batch-seconds* 20
   "A batch takes ctags a second or two for every 10 MB; one that needs 20 seconds, and 2 more for each MB, is stuck.")
 (defconstant +single-seconds+ 3 "The same for the halves of a stuck batch.")
 (defconstant +most-tags+ 20000 "Tags of one file at most; what makes more is data.")
@@ -82,7 +82,10 @@
                  (when (eq :late (sb-thread:join-thread reader :timeout seconds :default :late)) (setf late t)))
             (when late
               (sb-ext:process-kill child 9)
-              (sb-thread:join-thread reader :default nil)))
+              ;; what a wrapper script started may hold the pipe open after the script is gone
+              (when (eq :late (sb-thread:join-thread reader :timeout 0.2 :default :late))
+                (ignore-errors (sb-thread:terminate-thread reader))
+                (sb-thread:join-thread reader :timeout 1 :default nil))))
           (unless late
             (sb-ext:process-wait child)
             (and (eql 0 (sb-ext:process-exit-code child)) buffer))))
@@ -111,7 +114,7 @@
                    (cond (buffer (append-buffer tagged buffer))
                          ((rest paths) (dolist (half (halves paths)) (ask half +single-seconds+)))
                          (t (push (first paths) (tagged-failed tagged))))))))
-      (ask (remove-if-not #'listable-p paths) (+ +batch-seconds+ (floor octets 500000)))
+      (ask (remove-if-not #'listable-p paths) (+ *batch-seconds* (floor octets 500000)))
       (setf (tagged-failed tagged)
             (nreverse (append (tagged-failed tagged) (remove-if #'listable-p paths)))))
     tagged))

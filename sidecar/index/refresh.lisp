@@ -39,10 +39,15 @@
   (changed '() :type list) (removed '() :type list) (relist nil))
 
 (defun folder-times (root folders)
-  (loop for folder in folders
-        collect (multiple-value-bind (kind size mtime inode) (file-state (native-join root folder))
-                  (declare (ignore size inode))
-                  (cons folder (if (eq kind :folder) mtime -1)))))
+  "(folder . time) of each of FOLDERS; a time so recent that another change might not alter it is noted as -2, which no folder
+has: the next look lists the files again."
+  (let ((now (current-seconds)))
+    (loop for folder in folders
+          collect (multiple-value-bind (kind size mtime inode) (file-state (native-join root folder))
+                    (declare (ignore size inode))
+                    (cons folder (cond ((not (eq kind :folder)) -1)
+                                       ((>= mtime (- now opl.index.reading::+racy-seconds+)) -2)
+                                       (t mtime)))))))
 
 (defun ignore-rules-path-p (path)
   (let ((name (subseq path (1+ (or (position #\/ path :from-end t) -1)))))
@@ -199,17 +204,12 @@
             (setf listing (list-files root excludes)
                   times (folder-times root (listing-folders listing)))
             (multiple-value-setq (entries removed) (compare-listing index listing entries removed)))
-          (let ((next (if (or entries removed)
-                          (read-into index ctags entries removed report)
-                          (successor-as-is index))))
+          (let ((next (if (or entries removed) (read-into index ctags entries removed report) index)))
+            ;; what was listed when is no part of any answer, so an index whose files are the same is kept
             (when listing
               (finish-listing next listing ctags-reason)
               (setf (index-folders next) times))
             next)))))
-
-(defun successor-as-is (index)
-  "INDEX anew with the same files, for other folder times."
-  (let ((next (copy-index index))) next))
 
 (defun compare-listing (index listing entries removed)
   "Entries to be read and paths that are gone, with LISTING's word on what there is."

@@ -12,7 +12,7 @@
 
 (defconstant +file-limit+ 400000
   "Files at most in one index: five times the Linux kernel. Beyond it the index says that it is partial.")
-(defconstant +home-limit+ 20000
+(defvar *home-limit* 20000
   "Files at most when the root is the home folder or the file system's root: nobody means all of it.")
 
 (defstruct listing
@@ -182,11 +182,11 @@ appears in any of them changes its time."
 
 (defun limit-of (root)
   (let ((home (sb-posix:getenv "HOME")))
-    (if (or (string= root "/") (and home (string= root (string-right-trim "/" home)))) +home-limit+ +file-limit+)))
+    (if (or (string= root "/") (and home (string= root (string-right-trim "/" home)))) *home-limit* +file-limit+)))
 
 (defun list-files (root excludes)
   "The listing of ROOT (a native name without links) less what EXCLUDES match."
-  (let* ((limit (limit-of root)) (names (if (= limit +home-limit+) :none (git-names root))) (listing (make-listing)))
+  (let* ((limit (limit-of root)) (names (if (= limit *home-limit*) :none (git-names root))) (listing (make-listing)))
     (multiple-value-bind (paths cut)
         (if (eq names :none) (walk-paths root limit) (git-paths root names))
       (when (eq names :none) (setf (listing-source listing) :walk))
@@ -195,7 +195,7 @@ appears in any of them changes its time."
       (when (or cut (> (length paths) limit))
         (setf paths (subseq paths 0 (min limit (length paths)))
               (listing-reason listing)
-              (if (= limit +home-limit+)
+              (if (= limit *home-limit*)
                   (format nil "~A is no project: only its first ~:D files are indexed; start in a project's folder or give --root." root limit)
                   (format nil "only the first ~:D files are indexed; leave folders out with OPL_CTAGS_EXCLUDES." limit))))
       (setf (listing-paths listing) paths
