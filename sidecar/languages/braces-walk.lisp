@@ -50,7 +50,8 @@ words of operators that select a member."
   (members (word-set "." "->" "?.") :type simple-bit-vector)
   (statics (word-set "::") :type simple-bit-vector)
   (lines nil)
-  (angles nil))
+  (angles nil)
+  (type-argument #'no-hook :type function)) ; (walk i) whether a type begins at I: then f[T](x) applies f
 
 (defstruct (walk (:conc-name w-))
   (tokens (make-tokens) :type tokens)

@@ -169,13 +169,24 @@ type that is expected of it; +none+ where neither is known."
                        i (min to (1+ close)))))
               ((and punctuation (= name (known "[")) (/= node +none+)
                     (not (and (dialect-lines dialect) (new-line-p w i))))
-               (let* ((close (closer w i to)) (index (expression w (1+ i) close)))
-                 (setf node (node w +op-index+ node index)
+               (let ((close (closer w i to)))
+                 (setf node (if (and (token-at w (1+ close) "(") (funcall (dialect-type-argument dialect) w (1+ i)))
+                                (node w +op-apply+ node (type-arguments w (1+ i) close))
+                                (node w +op-index+ node (expression w (1+ i) close)))
                        i (min to (1+ close)))))
               (t (multiple-value-bind (more next) (funcall hook w node i to)
                    (unless next (return (values node i)))
                    (setf named (if (and (identifier-p w (1- next)) (/= more +none+)) (1- next) -1)
                          node more i next))))))))
+
+(defun type-arguments (w from to)
+  "The first cell of the types between brackets, [FROM, TO), that were read as expressions."
+  (declare (type fixnum from to))
+  (let ((types '()) (facts (w-facts w)))
+    (do-pieces (start end w from to)
+      (let ((node (expression w start end)))
+        (push (if (and (/= node +none+) (= (draft-node-op facts node) +op-cast+)) (draft-node-a facts node) node) types)))
+    (cell-list w (nreverse types))))
 
 (defun operand (w i to)
   "Reads the operand that begins at token I. Values: its node or +none+, the token after (always more than I)."

@@ -98,9 +98,16 @@
            (elements w i close)
            (values (node w +op-new+ node) (1+ close))))))
 
+(defun type-begins-p (w i)
+  "Whether what stands in brackets before arguments is a type: then a generic function is called, no element of a map."
+  (or (token-at w i "[" "*" "map" "func" "chan" "interface" "struct")
+      (and (identifier-p w i)
+           (or (in-word-set-p (name w i) *predeclared-types*)
+               (exported-name-p w (if (token-at w (1+ i) ".") (name w (+ i 2)) (name w i)))))))
+
 (defparameter *dialect*
   (make-dialect :primary #'primary :postfix #'postfix-hook :statement #'statement :keywords *keywords* :openers *openers*
-                :members (word-set ".") :statics *no-words* :lines t))
+                :members (word-set ".") :statics *no-words* :lines t :type-argument #'type-begins-p))
 
 ;;; The file
 
