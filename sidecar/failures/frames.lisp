@@ -34,6 +34,7 @@
             ((prefixp "webpack:/" path) (setf path (subseq path 9)))
             ((prefixp "(rsc)/" path) (setf path (subseq path 6))))
       (let ((query (position #\? path))) (when (and query (plusp query)) (setf path (subseq path 0 query))))
+      (when (and (prefixp "(" path) (not (find #\) path))) (setf path (subseq path 1)))
       (loop while (prefixp "./" path) do (setf path (subseq path 2)))
       (and (plusp (length path)) path))))
 
@@ -107,6 +108,7 @@
 (defun in-rust (text end)
   (or (matching (text end) (text "panicked at " (path path ".rs") ":" (at integer) ":" integer (? ":") end) (make path at nil))
       (matching (text end) (text "panicked at " longest ", " (path path ".rs") ":" (at integer) (? ":" integer) end) (make path at nil))
+      (matching (text end) (text " as expected at " (path path ".rs") ":" (at integer) ":" integer end) (make path at nil))
       (matching (text end) ("', " (path path ".rs") ":" (at integer) ":" integer end) (make path at nil))
       (matching (text end) (longest ", " (path path ".rs") ":" (at integer) ":" integer end) (make path at nil))
       (matching (text end) (blanks "at " (path path ".rs") ":" (at integer) (? ":" integer) end) (make path at nil))))

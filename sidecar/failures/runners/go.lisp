@@ -109,6 +109,9 @@
 
 (define-runner "go-test" (:kind :tests :frames (:go) :innermost :first :category "assertion")
   (sign 8 "--- FAIL: " word)
+  (sign 10 "panic: test timed out after ")
+  (sign 6 "vet: " path ".go:" integer)
+  (sign 5 "goroutine " integer " [")
   (sign 3 "=== RUN   " word)
   (sign 3 blanks "--- PASS: " word)
   (sign 8 "FAIL	" word (or blank end))
@@ -146,12 +149,12 @@
              (stash :broken (cons package (stashed :broken)))))
           ((and why (search "setup failed" why)) (end-package package)
            (unless (find package (stashed :built) :test #'string=) (note-failure :test package :suite t :category "setup" :message (or (stashed :setup) "setup failed"))))
-          (t (when (and (null (stashed :package-failures)) (null (stashed :broken)))
+          (t (when (and (null (stashed :package-failures)) (not (member package (stashed :broken) :test #'string=)))
                (when (stashed :exit) (note-failure :test package :suite t :category "crash" :message (stashed :exit))))
              (stash :exit nil)
              (end-package package) (flag :failed)))
     t)
-  (on ("ok  	" (package word) "	" (more rest)) (end-package package) (unless (search "[no tests to run]" more) (flag :passed)) t)
+  (on ("ok  	" (package word) "	" (more rest)) (end-package package) (flag (if (search "[no tests to run]" more) :none-ran :passed)) t)
   (on ("ok  	" (package word) end) (end-package package) (flag :passed))
   (on ("?   	" (package word) blanks "[no test files]") (end-package package) (flag :none-ran))
   (on ("FAIL" end) (when (not (stashed :panic)) (end-failure)) (flag :failed))
@@ -267,9 +270,21 @@
     (end-failure)
     (forget (qualified test))))
 
+(defun json-cut-off (package)
+  "The test of PACKAGE in whose output a panic stands, when no event says that it failed."
+  (let-speak nil)
+  (let ((prefix (concatenate 'string package " ")))
+    (loop for key being the hash-keys of (table-of :output)
+          for panic = (and (prefixp prefix key)
+                           (find-if (lambda (text) (prefixp "panic: " text)) (gethash key (table-of :output)) :from-end t))
+          when panic
+            do (json-failed (subseq key (length prefix)))
+               (return))))
+
 (defun json-package-failed (package)
   "A package that failed without a failing test: a panic, an exit."
   (let ((lines (lines-of package)))
+    (unless (some (lambda (entry) (equal (car entry) package)) (stashed :by-package)) (json-cut-off package))
     (when (and lines (notany (lambda (entry) (equal (car entry) package)) (stashed :by-package)) (not (member package (stashed :broken) :test #'equal)))
       (begin-failure :test package :suite t :category (if (find-if (lambda (text) (prefixp "panic: " text)) lines) "crash" nil))
       (setf (draft-lines (reading-open *reading*)) lines)

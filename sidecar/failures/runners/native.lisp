@@ -21,6 +21,9 @@
   (on ("[  SKIPPED ] " (name rest)) (stash :running nil) (stash :lines nil) (if (eq (mode) :list) t (enter nil)))
   (on ("[ DISABLED ] " rest) t)
   (within (:test) ((text rest)) (when (< (length (stashed :lines)) 200) (stash :lines (cons text (stashed :lines)))) t)
+  (on ((place (or (seq path ":" integer) "unknown file")) ": Failure" end)
+    ;; --gtest_brief=1 leaves out the lines that a test has begun
+    (if (eq (mode) :test) (stash :lines (cons (format nil "~A: Failure" place) (stashed :lines))) (progn (stash :lines (list (format nil "~A: Failure" place))) (enter :test))))
   (on ("[  PASSED  ] " (n integer) " test") (tally :passed n) (tally :failed 0) (enter :list))
   (on ("[  SKIPPED ] " (n integer) " test" (? "s") ", listed") (tally :skipped n) (enter :skipped))
   (on ("[  FAILED  ] " (n integer) " test" (? "s") ", listed below") (tally :failed n) (enter :list))
@@ -29,6 +32,7 @@
   (on ("[----------] " rest) (if (eq (mode) :test) reject t))
   (within (:list :skipped) ("[" rest) t)
   (finish
+    (when (and (eql 0 (count-of :failed)) (reading-failures *reading*)) (total :failed (length (reading-failures *reading*))))
     ;; the process died inside a test
     (when (stashed :running)
       (begin-failure :test (stashed :running) :category "crash" :message "the test program ended in this test")
@@ -38,7 +42,7 @@
   "The test case named between Catch2's rulers: the first line, and its sections below it indented."
   (trim (first (last lines))))
 
-(define-runner "catch2" (:kind :tests :frames (:c) :innermost :first :message :plain)
+(define-runner "catch2" (:kind :tests :category "assertion" :frames (:c) :innermost :first :message :plain)
   (sign 10 "test cases: " blanks integer " | ")
   (sign 10 "All tests passed (" integer " assertion")
   (sign 6 text " is a Catch" (? "2") " v" integer)

@@ -177,6 +177,8 @@
   (sign 6 "ℹ tests " integer)
   (sign 6 "ℹ suites " integer)
   (sign 10 "✖ failing tests:")
+  (sign 6 "Failed tests:" end)
+  (sign 4 "✖ " text "ms)" end)
   (sign 8 blanks "# suites " integer end)
   (sign 4 blanks "# cancelled " integer end)
   (sign 10 blanks "failureType: '")
@@ -193,6 +195,8 @@
           (t (end-failure) (pop-deeper (length indent))
              (stash :suites (cons (list (length indent) (without-time name) (reading-kept-count)) (stashed :suites))))))
   (on ("✖ failing tests:") (end-failure) (enter :details))
+  (on ("Failed tests:" end) (end-failure) (enter :details))
+  (on (blanks "✖ " text (or " # TODO" " # SKIP") text end) (end-failure))
   (within (:details) ((? "test ") "at " (path path) ":" (at integer) ":" integer end) (end-failure) (stash :at (list path at)))
   (on ((indent blanks) "✖ " (name rest))
     (if (eq (mode) :details)
@@ -207,7 +211,12 @@
           ((string= key "cancelled") (total :cancelled n))
           ((string= key "skipped") (total :skip-line n)))
     t)
-  (finish (tap-counts) (place-all)))
+  (finish
+    ;; the dot reporter lists parents beside the subtests that failed
+    (dolist (draft (reading-failures *reading*))
+      (when (and (draft-lines draft) (suffixp " failed'" (trim (first (last (draft-lines draft))))) (search " subtest" (first (last (draft-lines draft)))))
+        (drop-failure draft)))
+    (tap-counts) (place-all)))
 
 (define-runner "tap" (:kind :tests :frames (:js :perl) :innermost :first)
   (sign 8 "TAP version 1" integer)

@@ -36,6 +36,7 @@
     t)
   (on ("There are no tests to run") (flag :none-ran))
   (within (:failure) ("." end) (end-failure))
+  (within (:failure) ("  * " (or "test " "doctest " "property ") rest) (end-failure))
   (within (:failure) ("The following output was logged:" rest) (end-failure))
   (finish
     (loop for (draft path line) in (stashed :places)
