@@ -1,5 +1,5 @@
 ;;;; PHP: statements are told by their first word, expressions are read for calls, constructions and the types
-;;;; of variables. Declarations are read by php-declarations.lisp, which shares this package because the two
+;;;; of variables. Declarations are read by php-declarations.lisp and php-classes.lisp, which share this package because they
 ;;;; call each other (closures and anonymous classes are expressions that hold statements).
 
 (defpackage #:opl.languages.php
@@ -20,7 +20,7 @@
   (:import-from #:opl.languages.extractor #:define-extractor))
 (in-package #:opl.languages.php)
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
-(declaim (ftype function expression postfix statements closure arrow-function anonymous-class enter-block))
+(declaim (ftype function expression postfix statements closure arrow-function anonymous-class enter-block class-like traits constants test-call-p test-call test-method))
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
 

@@ -1,5 +1,5 @@
 ;;;; Python's expressions: call sites, values worth remembering, lambdas, comprehensions, f-strings, and the
-;;;; types of annotations. Statements are python.lisp's business.
+;;;; types of annotations (python-types.lisp, in this package). Statements are python.lisp's business.
 
 (defpackage #:opl.languages.python-expressions
   (:use #:cl #:opl.languages.reading)
@@ -17,6 +17,8 @@
            #:element-of #:item-of #:statement-end))
 (in-package #:opl.languages.python-expressions)
 (declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+
+(declaim (ftype function lambda-expression annotation))
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
 
@@ -468,157 +470,3 @@ in hand binds names; there, attributes of the instance become fields."
                       (incf (p))))
          (setf (p) last)
          (when (< last (limit)) (advance r)))))))
-
-;;; Functions without a name
-
-(defun lambda-expression (r want)
-  (declare (type python r))
-  (let* ((outer (reading-scope r)) (home (reading-home r)) (scope (open-scope r +function-scope+)) (limit (limit))
-         (mode (python-mode r)))
-    (advance r)
-    (let ((colon (skip-to r (p) limit (known ":"))))
-      (declare (type index colon))
-      (setf (limit) colon)
-      (parameters r scope nil)
-      (setf (limit) limit (p) colon)
-      (when (< colon limit) (advance r))
-      (setf (reading-scope r) scope (reading-home r) scope (python-mode r) :function)
-      (let ((result (or (expression r want) +none+)))
-        (setf (reading-scope r) outer (reading-home r) home (python-mode r) mode)
-        (if want (node r +op-function+ +none+ (node r +op-typeof+ result) scope) +none+)))))
-
-(defun parameters (r scope receiver)
-  "The parameters from the position to the limit, bound in SCOPE; RECEIVER: the kind of the first one, or nil.
-The name of the receiver, or `nothing'."
-  (declare (type python r))
-  (let ((index 0) (rest nil) (receiver-name +none+) (limit (limit)) (first t))
-    (declare (type index index limit))
-    (loop while (< (p) limit)
-          do (let ((i (p)))
-               (cond
-                 ((is r i "*" "**") (setf rest (not (is r (1+ i) ","))) (advance r))
-                 ((not (identifier-at-p r i)) (setf rest nil) (advance r))
-                 (t
-                  (advance r)
-                  (let* ((type (if (and (is r (p) ":") (< (p) limit)) (progn (advance r) (annotation r)) +none+))
-                         (value (if (and (is r (p) "=") (< (p) limit))
-                                    (progn (advance r) (or (expression r t) +none+)) +none+))
-                         (name (name-at r i)))
-                    (cond ((and receiver first (not rest))
-                           (setf receiver-name name)
-                           (bind r name receiver :scope scope :type type))
-                          (t
-                           (bind r name (cond (rest +rest-parameter+) ((/= value +none+) +optional-parameter+) (t +parameter+))
-                                 :scope scope :type type :value value :index index)
-                           (incf index)))
-                    (setf first nil rest nil))))))
-    receiver-name))
-
-;;; Annotations
-
-(defun annotation (r)
-  "Reads a type; its node."
-  (declare (type python r))
-  (or (with-depth (r)
-        (let ((left (type-operand r)) (cells +none+))
-          (declare (type node left cells))
-          (loop while (and (< (p) (limit)) (is r (p) "|"))
-                do (when (= cells +none+) (setf cells (cell r left +none+)))
-                   (advance r)
-                   (setf cells (cell r (type-operand r) cells)))
-          (if (= cells +none+) left (union-node r cells))))
-      +none+))
-
-(defun union-node (r cells)
-  "The union of CELLS, last first; None among them says nothing."
-  (declare (type node cells))
-  (let ((facts (reading-facts r)) (kept +none+) (count 0))
-    (declare (type node kept) (type index count))
-    (loop until (= cells +none+)
-          do (let ((next (draft-node-b facts cells)) (type (draft-node-a facts cells)))
-               (unless (or (= type +none+)
-                           (and (= (draft-node-op facts type) +op-literal+) (= (draft-node-a facts type) (known "None"))))
-                 (setf (draft-node-b facts cells) kept kept cells)
-                 (incf count))
-               (setf cells next)))
-    (cond ((zerop count) +none+)
-          ((= count 1) (draft-node-a facts kept))
-          (t (node r +op-union+ kept)))))
-
-(defun called-p (r i)
-  "Whether the chain of members at I is called."
-  (declare (type index i))
-  (loop while (and (is r (1+ i) ".") (identifier-at-p r (+ i 2))) do (incf i 2))
-  (is r (1+ i) "("))
-
-(defun type-operand (r)
-  (declare (type python r))
-  (let ((i (p)))
-    (declare (type index i))
-    (cond
-      ((>= i (limit)) +none+)
-      ((= (kind-at r i) +string+)
-       (advance r)
-       (if (= (mate-at r i) +none+) (text-type r (text-of r i)) +none+))
-      ((is r i "None") (advance r) (literal-node r (known "None")))
-      ((or (not (identifier-at-p r i)) (called-p r i))
-       (cond ((is r i "(" "[") (type-arguments r (p)))
-             ((is r i "*" "**") (advance r) (type-operand r))
-             (t (or (expression r t) +none+))))
-      (t
-       (advance r)
-       (let ((value (name-node r (name-at r i))))
-         (loop
-           (cond ((>= (p) (limit)) (return))
-                 ((and (is r (p) ".") (identifier-at-p r (1+ (p))))
-                  (advance r)
-                  (setf value (member-node r value (name-at r (p))))
-                  (advance r))
-                 ((is r (p) "[") (setf value (node r +op-apply+ value (draft-node-a (reading-facts r) (type-arguments r (p))))))
-                 (t (return))))
-         value)))))
-
-(defun type-arguments (r open)
-  "A tuple of the types in the bracket at OPEN."
-  (declare (type index open))
-  (let ((cells +none+))
-    (do-items (r open) (setf cells (cell r (annotation r) cells)))
-    (node r +op-tuple+ (reverse-cells r cells))))
-
-;;; Types written as strings: a name, its members, arguments in brackets, alternatives
-
-(defun text-type (r text)
-  "The node of the type that TEXT, the content of a string, writes."
-  (declare (type string text))
-  (if (> (length text) 400)
-      +none+
-      (let ((i 0) (depth 0))
-        (declare (type fixnum i depth))
-        (labels ((peek () (loop while (and (< i (length text)) (char= (char text i) #\Space)) do (incf i))
-                   (if (< i (length text)) (char text i) #\Nul))
-                 (word-p (c) (or (alphanumericp c) (char= c #\_)))
-                 (word () (peek)
-                   (let ((end (or (position-if-not #'word-p text :start i) (length text))))
-                     (prog1 (if (= end i) nil (intern-text r (subseq text i end))) (setf i end))))
-                 (arguments ()
-                   (incf i)
-                   (let ((cells +none+))
-                     (loop (when (find (peek) #(#\Nul #\])) (incf i) (return))
-                           (let ((from i)) (setf cells (cell r (alternatives) cells)) (when (eql (peek) #\,) (incf i))
-                             (when (= i from) (incf i))))
-                     (reverse-cells r cells)))
-                 (one ()
-                   (let ((word (word)))
-                     (cond ((null word) (if (and (eql (peek) #\[) (< (incf depth) 20)) (node r +op-tuple+ (arguments)) +none+))
-                           (t (let ((value (name-node r word)))
-                                (loop while (eql (peek) #\.)
-                                      do (incf i) (let ((member (word))) (when member (setf value (member-node r value member)))))
-                                (if (and (eql (peek) #\[) (< (incf depth) 20)) (node r +op-apply+ value (arguments)) value))))))
-                 (alternatives ()
-                   (let ((first (one)) (cells +none+))
-                     (loop while (eql (peek) #\|)
-                           do (incf i)
-                              (when (= cells +none+) (setf cells (cell r first +none+)))
-                              (setf cells (cell r (one) cells)))
-                     (if (= cells +none+) first (union-node r cells)))))
-          (alternatives)))))

@@ -106,12 +106,10 @@
     (cond
       ((is r (p) "<<")                  ; class << self
        (advance r)
-       (let ((self (is r (p) "self")))
-         (operand r nil)
-         (preserving (r ruby-static ruby-hidden ruby-locals ruby-method)
-           (setf (ruby-static r) t (ruby-hidden r) nil (ruby-locals r) '() (ruby-method r) +none+)
-           (unless self nil)
-           (walk r t))))
+       (operand r nil)
+       (preserving (r ruby-static ruby-hidden ruby-locals ruby-method)
+         (setf (ruby-static r) t (ruby-hidden r) nil (ruby-locals r) '() (ruby-method r) +none+)
+         (walk r t)))
       (t (named-class r from (known "class"))))))
 
 (defun module-definition (r)
