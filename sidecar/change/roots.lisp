@@ -159,7 +159,9 @@ lines at the seam, as (line . :seam)."
                ((char= mark (if (eq side :new) #\- #\+))
                 (push (cons (if (eq side :new) new old) :seam) lines))))
        hunk))
-    (remove-duplicates (nreverse lines) :test #'equal)))
+    (let ((lines (remove-duplicates (nreverse lines) :test #'equal)))
+      ;; where lines were replaced, the seam says nothing that the lines do not
+      (remove-if (lambda (line) (and (consp line) (or (member (car line) lines) (member (1- (car line)) lines)))) lines))))
 
 (defun holder-of (run line)
   "The definition at LINE, a number, or at the seam before it: both neighbours must lie in it."

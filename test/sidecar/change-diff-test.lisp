@@ -1,0 +1,105 @@
+;;;; Diffs as they come, and the definitions they touch.
+
+(unless (find-package "OPL.TEST.REPOSITORY") (load (merge-pathnames "repository.lisp" *load-truename*)))
+
+(defpackage #:opl.test.change-diff
+  (:use #:cl #:opl.test #:opl.test.repository #:opl.change.diff #:opl.change.roots #:opl.change.impact #:opl.change.tests))
+(in-package #:opl.test.change-diff)
+
+(defun lines (&rest lines) (format nil "~{~A~%~}" lines))
+
+(defun summary (text)
+  "(status old-path new-path hunks) of each file of TEXT."
+  (mapcar (lambda (change) (list (file-change-status change) (file-change-old-path change) (file-change-new-path change) (length (file-change-hunks change))))
+          (parse-diff text)))
+
+(deftest git-with-any-prefix
+  (flet ((diff (old new) (lines (format nil "diff --git ~A ~A" old new) "index 1..2 100644" (format nil "--- ~A" old) (format nil "+++ ~A" new)
+                                "@@ -1,2 +1,2 @@" " a" "-b" "+c")))
+    (check-equal '((:modified "src/x.js" "src/x.js" 1)) (summary (diff "a/src/x.js" "b/src/x.js")))
+    (check-equal '((:modified "src/x.js" "src/x.js" 1)) (summary (diff "i/src/x.js" "w/src/x.js")))
+    (check-equal '((:modified "src/x.js" "src/x.js" 1)) (summary (diff "src/x.js" "src/x.js")))
+    (check-equal '((:modified "a/x" "a/x" 1)) (summary (diff "a/x" "a/x")))
+    (check-equal '((:modified "lib/b/x.js" "lib/b/x.js" 1)) (summary (diff "lib/b/x.js" "lib/b/x.js")))
+    (check-equal '((:modified "with space/x y.js" "with space/x y.js" 1)) (summary (diff "a/with space/x y.js" "b/with space/x y.js")))))
+
+(deftest new-deleted-renamed-copied-mode-binary
+  (check-equal '((:added nil "n.py" 1))
+               (summary (lines "diff --git a/n.py b/n.py" "new file mode 100644" "--- /dev/null" "+++ b/n.py" "@@ -0,0 +1 @@" "+x = 1")))
+  (check-equal '((:deleted "n.py" nil 1))
+               (summary (lines "diff --git a/n.py b/n.py" "deleted file mode 100644" "--- a/n.py" "+++ /dev/null" "@@ -1 +0,0 @@" "-x = 1")))
+  (check-equal '((:renamed "old name.py" "new.py" 0))
+               (summary (lines "diff --git a/old name.py b/new.py" "similarity index 100%" "rename from old name.py" "rename to new.py")))
+  (check-equal '((:copied "a.py" "c.py" 0)) (summary (lines "diff --git a/a.py b/c.py" "similarity index 100%" "copy from a.py" "copy to c.py")))
+  (check-equal '((:mode "x.sh" "x.sh" 0)) (summary (lines "diff --git a/x.sh b/x.sh" "old mode 100644" "new mode 100755")))
+  (check (file-change-binary-p (first (parse-diff (lines "diff --git a/i.png b/i.png" "index 1..2" "Binary files a/i.png and b/i.png differ"))))))
+
+(deftest quoted-and-plain-and-combined
+  (check-equal '((:modified "ä b.py" "ä b.py" 1))
+               (summary (lines "diff --git \"a/\\303\\244 b.py\" \"b/\\303\\244 b.py\"" "--- \"a/\\303\\244 b.py\"" "+++ \"b/\\303\\244 b.py\"" "@@ -1 +1 @@" "-a" "+b")))
+  (check-equal '((:modified "old/x.c" "old/x.c" 1))
+               (summary (lines "--- old/x.c	2020-01-01 00:00:00" "+++ old/x.c	2020-01-02 00:00:00" "@@ -1 +1 @@" "-a" "+b")))
+  (check-equal '((:modified "m.c" "m.c" 1))
+               (summary (lines "diff --cc m.c" "index 1,2..3" "--- a/m.c" "+++ b/m.c" "@@@ -1,2 -1,2 +1,3 @@@" "  a" "+ b" " +c"))))
+
+(deftest apply-patch-form
+  (check-equal '((:modified "a.py" "a.py" 2) (:added nil "b.py" 1) (:deleted "c.py" nil 0))
+               (summary (lines "*** Begin Patch" "*** Update File: a.py" "@@ def f" "-x" "+y" "@@" " z" "+w" "*** Add File: b.py" "+new" "*** Delete File: c.py" "*** End Patch"))))
+
+(deftest what-is-no-diff-is-told-so
+  (check-equal '() (parse-diff ""))
+  (check (search "no diff" (diff-error-reason (check-error diff-error (parse-diff "hello")))))
+  (check (parse-diff (lines "diff --git a/x b/x" "--- a/x" "+++ b/x" "@@ -1,5 +1,9 @@" " cut"))))
+
+(defparameter *module*
+  (lines "import os" "" "LIMIT = 3" "" "def first(a):" "    return a" "" "def second(b):" "    x = first(b)" "    return x" "" "class Shop:" "    def sell(self):"
+         "        return second(1)"))
+
+(defun roots (index text)
+  (mapcar (lambda (root) (list (root-name root) (root-what root))) (findings-roots (roots-of-diff index text))))
+
+(defun working-diff (folder)
+  (with-output-to-string (out)
+    (sb-ext:run-program "git" (list "-C" (native folder) "diff" "HEAD") :search t :output out)))
+
+(deftest two-lines-touch-one-definition
+  (with-repository (folder ("m.py" *module*))
+    (put-file folder "m.py" (lines "import os" "" "LIMIT = 3" "" "def first(a):" "    return a" "" "def second(b):" "    y = first(b)" "    return y" "" "class Shop:" "    def sell(self):"
+                                   "        return second(1)"))
+    (let ((index (build folder)) (diff (working-diff folder)))
+      (check-equal '(("second" :body)) (roots index diff))
+      ;; the same diff against a tree that does not have it yet
+      (git folder "checkout" "-q" "--" ".")
+      (check-equal '(("second" :body)) (roots (build folder) diff)))))
+
+(deftest deletions-signatures-and-module-lines
+  (with-repository (folder ("m.py" *module*))
+    (put-file folder "m.py" (lines "import os" "import re" "" "LIMIT = 3" "" "def second(b, c):" "    x = first(b)" "    return x" "" "class Shop:" "    def sell(self):"
+                                   "        return second(1)"))
+    (let ((roots (roots (build folder) (working-diff folder))))
+      (check (member '("first" :deleted) roots :test #'equal))
+      (check (member '("second" :signature) roots :test #'equal))
+      (check (find :module roots :key #'second)))))
+
+(deftest tests-that-call-the-change-come-first
+  (with-repository (folder ("m.py" *module*)
+                           ("tests/test_shop.py" (lines "from m import Shop" "" "def test_sell():" "    assert Shop().sell() == 1"))
+                           ("tests/test_first.py" (lines "from m import first" "" "def test_first():" "    assert first(2) == 2"))
+                           ("tests/test_other.py" (lines "def test_nothing():" "    assert True")))
+    (put-file folder "m.py" (substitute #\9 #\1 *module*))
+    (let* ((index (build folder)) (impact (impact-of-diff index (working-diff folder))))
+      (check-equal "tests/test_shop.py" (test-hit-path (first (impact-tests impact))))
+      (check (not (find "tests/test_other.py" (impact-tests impact) :key #'test-hit-path :test #'string=)))
+      (check-equal '("test_sell") (test-hit-names (first (impact-tests impact)))))))
+
+(deftest changes-outside-the-graph-ask-for-the-full-suite
+  (with-repository (folder ("m.py" *module*) ("package.json" "{}") ("data.json" "{}"))
+    (put-file folder "package.json" "{ }") (put-file folder "data.json" "{ }")
+    (let ((impact (impact-of-diff (build folder) (working-diff folder))))
+      (check (not (impact-complete-p impact)))
+      (check (find "package.json" (impact-full-suite impact) :test #'search)))))
+
+(deftest an-edited-test-is-its-own-first-test
+  (with-repository (folder ("m.py" *module*) ("tests/test_a.py" (lines "def test_a():" "    assert 1")))
+    (put-file folder "tests/test_a.py" (lines "def test_a():" "    assert 2"))
+    (check-equal "tests/test_a.py" (test-hit-path (first (impact-tests (impact-of-diff (build folder) (working-diff folder))))))))
