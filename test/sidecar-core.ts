@@ -14,6 +14,9 @@ const CORE = {
   stackMegabytes: 8,
 };
 
+// Compiled files are shared as well, whatever cache a test uses for its core.
+process.env.OPL_FASL_DIR ??= path.join(CORE.cacheFolder, 'fasl');
+
 /** Program and arguments of a real sidecar for ROOT. */
 export async function sidecarCommand(root: string): Promise<{ program: string; arguments: string[] }> {
   const launch = await prepareLaunch(CORE);

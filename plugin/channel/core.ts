@@ -45,7 +45,7 @@ function sourceFiles(folder: string): string[] {
 }
 
 /** Changes with everything a core is made of, the sbcl program included: one rebuilt under the same version refuses foreign cores. */
-function buildKey(sbcl: string, version: string): string {
+function sourceHash(sbcl: string): string {
   const hash = createHash('sha256');
   const files = [
     ...sourceFiles(path.join(PACKAGE_FOLDER, 'sidecar')),
@@ -58,7 +58,7 @@ function buildKey(sbcl: string, version: string): string {
     const { size, mtimeMs } = statSync(program);
     hash.update(`${program}\0${size}\0${mtimeMs}`);
   }
-  return `${packageVersion()}-sbcl-${version.replace(/[^\w.-]/g, '_')}-${hash.digest('hex').slice(0, 16)}`;
+  return hash.digest('hex').slice(0, 16);
 }
 
 export function packageVersion(): string {
@@ -133,9 +133,13 @@ function fromSources(options: CoreOptions, note: string): Launch {
 
 /** What to start the sidecar with. Builds a core when there is none, once however many processes ask. Throws a Fault. */
 export async function prepareLaunch(options: CoreOptions): Promise<Launch> {
-  const version = await sbclVersion(options.sbcl);
+  // sbcl starts while the sources are read: each takes some ten milliseconds.
+  const asked = sbclVersion(options.sbcl);
+  asked.catch(() => {});
+  const hash = sourceHash(options.sbcl);
+  const version = (await asked).replace(/[^\w.-]/g, '_');
   const cores = path.join(options.cacheFolder, 'cores');
-  const folder = path.join(cores, buildKey(options.sbcl, version));
+  const folder = path.join(cores, `${packageVersion()}-sbcl-${version}-${hash}`);
   const core = path.join(folder, 'sidecar.core');
   if (existsSync(core)) {
     touch(folder);
