@@ -142,13 +142,18 @@
                       (groups-count groups) number
                       (gethash key (groups-keys groups)) number)))))))
 
+(defparameter *spellings* '("~A" "~A?" "~A!" "~A=" "$~A" "#~A" "@~A")
+  "What a name may have beside the word that people write: Ruby's marks, sigils, private members.")
+
 (defun mark-words (evidence marks)
   "Marks the names that the task's words are as written; a table from such a name to its slot."
   (let ((table (make-hash-table)) (names (index-names (evidence-index evidence))))
     (declare (type u16-vector marks))
     (loop for word across (evidence-words evidence) for slot of-type fixnum from (evidence-term-count evidence)
-          do (let ((name (find-name names (word-text word))))
-               (when (and name (< (the fixnum name) (length marks))) (setf (gethash name table) slot (aref marks name) 65535))))
+          do (dolist (spelling *spellings*)
+               (let ((name (find-name names (format nil spelling (word-text word)))))
+                 (when (and name (< (the fixnum name) (length marks)) (not (gethash name table)))
+                   (setf (gethash name table) slot (aref marks name) 65535)))))
     table))
 
 (defun mark-names (evidence)

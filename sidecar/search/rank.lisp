@@ -133,6 +133,28 @@ and gives a number; it is called for every file of the index that the ranking lo
     "Recipe: -0.7; more, so that demos with the task's very words stay behind; no figure on the development instances changes"
   (unchanging (evidence :prior-aside) (file run) (if (= (aref (tables-classes tables) file) +aside+) 1 0)))
 
+;;; A task that is nothing but a name asks where that is defined
+
+(defconstant +name-words+ 3 "Words of a task that may be nothing but names.")
+
+(defun name-alone-p (task)
+  "Whether TASK is at most three words long."
+  (let ((words 0))
+    (declare (type fixnum words))
+    (opl.search.reading:map-words (lambda (from to) (declare (ignore from to)) (incf words)) (task-text task))
+    (<= 1 words +name-words+)))
+
+(define-channel "name-alone" 8.0 (evidence)
+    "So that a name is always found where it is defined: more than all other channels of one file together, measured on 150 names of each of three repositories"
+  (let ((scores (make-floats (evidence-file-count evidence))) (classes (tables-classes (evidence-tables evidence))))
+    (when (name-alone-p (evidence-task evidence))
+      (loop for (file def) in (evidence-definitions evidence)
+            do (let* ((run (index-run (evidence-index evidence) file))
+                      (worth (if (< (opl.search.text:symbol-class (opl.source.facts:def-kind run def)) 2) 1.0 0.7)))
+                 (when (or (tables-only-p (evidence-tables evidence)) (candidate-class-p (aref classes file)))
+                   (setf (aref scores file) (max (aref scores file) worth))))))
+    scores))
+
 ;;; Adding up
 
 (defstruct ranking
