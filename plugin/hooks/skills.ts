@@ -5,7 +5,7 @@ import path from 'node:path';
 import { PACKAGE_FOLDER } from '../channel/core.ts';
 import type { HookFile } from './compose.ts';
 
-const FOLDER = path.join(PACKAGE_FOLDER, 'skills');
+const FOLDER = path.join(PACKAGE_FOLDER, 'plugin', 'skills');
 
 export const skills: HookFile = () => ({
   async config(config) {
