@@ -115,19 +115,19 @@ export async function attempt(
 }
 
 /** The last lines of a log, colours left out. */
-export function tailOf(log: string): string {
+export function tailOf(log: string, octets = TAIL_OCTETS, most = TAIL_LINES): string {
   if (!existsSync(log)) return '';
   const file = openSync(log, 'r');
   try {
     const { size } = fstatSync(file);
-    const buffer = Buffer.alloc(Math.min(size, TAIL_OCTETS));
+    const buffer = Buffer.alloc(Math.min(size, octets));
     readSync(file, buffer, 0, buffer.length, size - buffer.length);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character starts a colour
     const text = buffer.toString('utf8').replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '');
     const lines = text.split(/\r?\n|\r/).map((line) => line.trimEnd());
     return lines
       .filter((line) => line !== '')
-      .slice(-TAIL_LINES)
+      .slice(-most)
       .join('\n');
   } finally {
     closeSync(file);

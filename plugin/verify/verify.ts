@@ -38,6 +38,9 @@ export interface VerifyRequest {
 /** Ten minutes: longer than most suites, shorter than the patience of an agent's host. */
 export const DEFAULT_TIMEOUT_SECONDS = 600;
 
+/** Octets and lines of a log in which the cause of a failure is looked for, when the failure does not say it. */
+const TELLING_END = [64_000, 2000] as const;
+
 /** Runs and judges. Never rejects for what the project does; cancellation is a verdict. */
 export async function verify(request: VerifyRequest): Promise<VerifyAnswer> {
   const { root, seams } = request;
@@ -129,7 +132,7 @@ function answerOf(
     plan: worst.plan,
     verdict,
     failures: worst.outcome.failures,
-    tail: [...worst.outcome.notes, tailOf(worst.run.log)].join('\n'),
+    tail: [...worst.outcome.notes, tailOf(worst.run.log, ...TELLING_END)].join('\n'),
     rerun: rerunOf(worst, detected),
     full: showCommand(fullCommand(worst.plan)),
     timeoutSeconds,

@@ -169,7 +169,7 @@ test('a run that hangs is a timeout with its last line, a cancelled one is cance
     'package.json': manifest({ test: 'node hang.js' }),
     'hang.js': "console.log('waiting for the moon');\nprocess.on('SIGTERM', () => {});\nsetInterval(() => {}, 1000);\n",
   });
-  const answer = await repo.verify({ timeoutSeconds: 2 });
+  const answer = await repo.verify({ timeoutSeconds: 8 });
   assert.equal(answer.verdict, 'timeout');
   assert.match(answer.actions.join(), /waiting for the moon/);
   const controller = new AbortController();
