@@ -15,6 +15,7 @@
 (defpackage #:opl.graph.values
   (:use #:cl)
   (:import-from #:opl.graph.world #:make-tag)
+  (:import-from #:opl.source.names #:known #:name-case)
   (:export #:value #:value-p #:make-value #:value-kind #:value-file #:value-ref #:value-arguments #:value-env #:value-name
            #:value-tag #:value-is #:*external* #:value= #:unite
            #:frame #:extend-env #:env-argument))
@@ -47,12 +48,19 @@
            (eql (value-ref a) (value-ref b)) (equal (value-name a) (value-name b))
            (not (eq (value-kind a) :union)))))
 
+(defun nothing-p (value)
+  "Whether VALUE is of a type without members, which a union may be written with: T | null."
+  (and (eq (value-kind value) :builtin)
+       (name-case (or (value-name value) (known "null"))
+         (("null" "undefined" "void" "never" "None" "nil") t)
+         (t nil))))
+
 (defun unite (values)
-  "One value for any of VALUES; nil among them are left out."
+  "One value for any of VALUES; what is not known or has no members is left out."
   (let ((distinct '()))
     (dolist (value values)
       (dolist (part (if (value-is value :union) (value-arguments value) (list value)))
-        (when part (pushnew part distinct :test #'value=))))
+        (when (and part (not (nothing-p part))) (pushnew part distinct :test #'value=))))
     (cond ((null distinct) nil)
           ((null (rest distinct)) (first distinct))
           (t (make-value :union :arguments (nreverse distinct))))))

@@ -57,6 +57,24 @@
                              :test (lambda (word edge) (search word edge)))
                      #'string<)))
 
+(deftest script-comments
+  (check-equal '("b.js:12 start > b.js:5" "b.js:14 go > a.js:1" "b.js:5 go > a.js:1" "b.js:9 go > a.js:1")
+               (sort (edges-of `(("a.js" . ,(lines "class Engine { go() {} }" "module.exports = Engine"))
+                           ("b.js" . ,(lines "/** @import Motor, { Other as O } from \"./a\" */" "/** @typedef {import('./a')} Engine */"
+                                             "/** @param {Engine|null} engine the one" " * @returns {Promise<Engine[]>} */"
+                                             "function start(engine) { engine.go() }"
+                                             "class Car {"
+                                             "  constructor(x) { /** @type {Engine=} */"
+                                             "    this.engine = x }"
+                                             "  run() { this.engine.go() }"
+                                             "}"
+                                             "async function all() {"
+                                             "  const engines = await start()"
+                                             "  /** @type {Motor} */"
+                                             "  const motor = find(); motor.go(); engines.length"
+                                             "}"))))
+                     #'string<)))
+
 (deftest script-hierarchy-and-reach
   (with-scratch-folder (folder)
     (with-open-file (out (merge-pathnames "h.ts" folder) :direction :output)
