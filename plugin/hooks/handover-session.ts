@@ -56,6 +56,8 @@ export class Handover {
   readonly #input: PluginInput;
   readonly #stages = new Map<string, Stage>();
   readonly #greeted = new Set<string>();
+  /** Sessions whose provider counts tokens. */
+  readonly #counted = new Set<string>();
 
   constructor(host: Host, input: PluginInput) {
     this.#host = host;
@@ -86,10 +88,13 @@ export class Handover {
     const { context } = state.model;
     const share = context ? ` (${((100 * usage.tokens) / context).toFixed(1)} %)` : '';
     this.log(session, `usage ${usage.tokens} of ${context} tokens${share} [${usage.how}]`);
+    if (usage.how === 'measured') this.#counted.add(session);
+    // Right after a compaction nothing is counted yet, and an estimate would arm the next handover too soon: where a provider counts, its word is waited for.
+    const known = usage.how === 'measured' || !this.#counted.has(session);
     const stage = this.#stages.get(session);
     if (!stage) await this.#consider(state, usage, messages);
     else if (stage.step === 'asked') this.#remind(state, stage, messages);
-    else if (stage.step === 'spent' && decide(usage.tokens, state.model, this.settings.percent) === 'wait') {
+    else if (stage.step === 'spent' && known && decide(usage.tokens, state.model, this.settings.percent) === 'wait') {
       this.#stages.delete(session);
       this.log(session, 'ready for another');
     }
