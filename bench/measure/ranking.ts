@@ -143,6 +143,7 @@ function main(): void {
     process.stderr.write(`${outcomes.length}/${instances.length} ${instance.id} ${outcomes.at(-1)?.ranks.join(' ')}\n`);
   }
   const rows = outcomes.map(({ instance, ranks }) => `${instance.id}\t${ranks.join(' ')}`);
+  if (given.keep) mkdirSync(path.dirname(EXPECTED), { recursive: true });
   if (given.keep) writeFileSync(EXPECTED, `id\tranks of the gold files\n${rows.join('\n')}\n`);
   process.stdout.write(
     `${report(outcomes, grepped)}\n\nNode ${process.version}, ${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GB.\n`,
