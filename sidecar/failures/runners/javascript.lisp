@@ -41,6 +41,7 @@
       (cond (known
              (end-failure) (setf (reading-open *reading*) known) t)
             (t reject))))
+  (within (:details) (blanks+ integer ": " rest) t)
   (within (:details) ("  " (path path) ":" (at integer) end)
     (when (pending) (stash :at (acons (reading-open *reading*) (list path at) (stashed :at)))) t)
   (on (blanks (n integer) " test" (? "s") " failed" end) (end-failure) (enter nil) (total :failed n))
