@@ -177,7 +177,7 @@ int x(int y) { return y; }
     (let ((index (index-of root)) (history (opl.search.commits:read-history root)) (heard '()))
       (dolist (task (list "matchRoute `Router` route is already known here src/router.ts" "Session.expire Fix expiry of sessions #41 session index"
                           "isTrialEligible trim replace text user matchRoute finds handler test" (format nil "crash~%    at matchRoute (src/router.ts:4:3)~%demo docs vendor route")
-                          "src.session.expire other"))
+                          "src.session.expire other" "matchRoute"))
         (let ((answer (ask index history task :limit 50 :explain t :edited '("src/text.ts"))))
           (dolist (row (opl.search.answer:answer-files answer))
             (dolist (share (opl.search.answer:file-row-shares row)) (pushnew (car share) heard :test #'string=)))))
