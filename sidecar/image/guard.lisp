@@ -200,7 +200,9 @@ what the thread printed. Nothing started gives an empty list."
 (defun refuse-in-guarded (name)
   (sb-int:encapsulate name 'opl-guard
                       (lambda (function &rest arguments)
-                        (if *guarded*
+                        ;; A signal that ends the process may be handled in this thread too; handlers run with
+                        ;; interrupts disabled, and are let through.
+                        (if (and *guarded* sb-sys:*interrupts-enabled*)
                             (error 'exit-refused
                                    :call (format nil "(~(~A~)~{ ~(~S~)~})" name arguments))
                             (apply function arguments)))))
