@@ -5,7 +5,7 @@
   (:import-from #:opl.wire.conditions #:fail)
   (:import-from #:opl.wire.protocol #:define-operation #:emit #:progress)
   (:import-from #:opl.source.names #:+none+ #:name-string #:names-count #:octets-string)
-  (:import-from #:opl.source.facts #:def-count #:def-name #:def-kind #:def-line #:def-end #:def-parent)
+  (:import-from #:opl.source.facts #:def-count #:def-name #:def-kind #:def-line #:def-end #:def-parent #:def-flags #:+generated+)
   (:import-from #:opl.source.language #:language-name)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.source.text #:load-text)
@@ -71,7 +71,7 @@
       (let ((texts '()))
         (loop for p = parent then (def-parent run p)
               repeat 64 until (= p +none+)
-              do (push (name-string names (def-name run p)) texts))
+              do (unless (logtest +generated+ (def-flags run p)) (push (name-string names (def-name run p)) texts)))
         (format nil "~{~A~^.~}" texts)))))
 
 (defun order-of (run)
@@ -88,9 +88,11 @@
     (do-files (file) (index)
       (let ((run (index-run index file)) (path (index-path index file)))
         (loop for def across (order-of run)
-              do (emit tag path (name-string names (def-name run def)) (name-string names (def-kind run def))
-                       (def-line run def) (let ((end (def-end run def))) (if (= end +none+) nil end))
-                       (scope-text run names def)))))))
+              ;; a class without a name holds members, but nobody looks it up
+              do (unless (logtest +generated+ (def-flags run def))
+                   (emit tag path (name-string names (def-name run def)) (name-string names (def-kind run def))
+                         (def-line run def) (let ((end (def-end run def))) (if (= end +none+) nil end))
+                         (scope-text run names def))))))))
 
 (defun squeeze (text)
   "TEXT with every run of white space as one blank."
