@@ -52,8 +52,12 @@ export class Journal {
   /** Resolves when all that was recorded is written down, or after MILLISECONDS. Never rejects. */
   async flush(milliseconds: number): Promise<void> {
     this.#notBefore = 0;
-    const late = new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref?.());
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
     await Promise.race([this.#drain(), late]);
+    clearTimeout(timer);
   }
 
   #drain(): Promise<void> {
