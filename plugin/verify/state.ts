@@ -1,6 +1,6 @@
 // The state of a tree as one name: the same content has the same name, whatever branch or commit it is on.
 
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { capture } from './run-capture.ts';
@@ -25,7 +25,7 @@ export async function treeState(root: string): Promise<TreeState> {
   const folder = await mkdtemp(join(tmpdir(), 'opl-tree-'));
   try {
     const copy = join(folder, 'index');
-    await copyFile(resolve(root, index), copy).catch(() => {});
+    await copyIndex(resolve(root, index), copy);
     const env = {
       GIT_INDEX_FILE: copy,
       GIT_OBJECT_DIRECTORY: folder,
@@ -38,5 +38,16 @@ export async function treeState(root: string): Promise<TreeState> {
     return { now: now || undefined, before };
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** With its time: git reads a file again when it is no older than the index, for it may have changed in the same second. */
+async function copyIndex(index: string, copy: string): Promise<void> {
+  try {
+    const { atime, mtime } = await stat(index);
+    await copyFile(index, copy);
+    await utimes(copy, atime, mtime);
+  } catch {
+    // No index yet: everything is new.
   }
 }
