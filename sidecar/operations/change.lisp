@@ -120,6 +120,23 @@
                      (unless guesses (fail :not-found "Nothing in ~A is called or resembles \"~A\"; give path:line, a name, a revision, or a diff." root target))
                      (values (impact-of-tags index guesses) (format nil "the definitions that \"~A\" most likely means" target) t))))))))
 
+;;; What earlier runs taught
+
+(defun learned-tests (index roots)
+  "(test path . strength) for the tests that failed in recorded runs while one of ROOTS had changed: the share of such runs."
+  (declare (ignore index))
+  (let ((cache (workspace-cache *workspace*)) (strengths (make-hash-table :test 'equal)))
+    (when cache
+      (let ((symbols (mapcar (lambda (root) (format nil "~A:~A" (root-path root) (root-name root))) roots)))
+        (dolist (lesson (opl.session.runs:lessons-of cache symbols))
+          (let ((failed (opl.session.runs:lesson-failed lesson)) (passed (opl.session.runs:lesson-passed lesson)))
+            (when (plusp failed)
+              (setf (gethash (opl.session.runs:lesson-path lesson) strengths)
+                    (max (/ failed (+ failed passed)) (gethash (opl.session.runs:lesson-path lesson) strengths 0))))))))
+    (sort (loop for path being the hash-keys of strengths using (hash-value strength) collect (cons path strength)) #'string< :key #'car)))
+
+(setf *learned* #'learned-tests)
+
 ;;; Rows
 
 (defun emit-root (index root)
