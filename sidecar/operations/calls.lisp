@@ -24,7 +24,10 @@
 
 (defun edge-count (index)
   "Calls of INDEX resolved as exact or likely; counted once for each index."
-  (memo (index :edge-count)
-    (let ((count 0)) (do-edges (edge (world-of index)) (when (edge-callee edge) (incf count))) count)))
+  (or (memo (index :edge-count) nil)
+      ;; counted outside the lock of `memo': the threads that resolve want it too
+      (let ((count 0))
+        (do-edges (edge (world-of index)) (when (edge-callee edge) (incf count)))
+        (setf (gethash :edge-count (opl.index.store:index-extensions index)) count))))
 
 (setf opl.operations.index:*edge-counter* #'edge-count)
