@@ -125,7 +125,7 @@
 (defun learned-tests (index roots)
   "(test path . strength) for the tests that failed in recorded runs while one of ROOTS had changed: the share of such runs."
   (declare (ignore index))
-  (let ((cache (workspace-cache *workspace*)) (strengths (make-hash-table :test 'equal)))
+  (let ((cache (and *workspace* (workspace-cache *workspace*))) (strengths (make-hash-table :test 'equal)))
     (when cache
       (let ((symbols (mapcar (lambda (root) (format nil "~A:~A" (root-path root) (root-name root))) roots)))
         (dolist (lesson (opl.session.runs:lessons-of cache symbols))
