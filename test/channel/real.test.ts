@@ -57,6 +57,16 @@ test('what evaluated code does to its own process is survived', async (t) => {
   assert.equal((await sidecar.call('evaluate', evaluate('(* 2 21)'))).value[0]?.value, '42');
 });
 
+test('recursion that allocates until the stack ends is an error, and the next call works', async (t) => {
+  const { sidecar } = shared(t);
+  // Met inside SBCL's allocator this ends the process, elsewhere it is an error of the evaluation; the caller is told either way.
+  await assert.rejects(
+    sidecar.call('evaluate', evaluate('(defun down (x) (list (down (cons x x)))) (down 1)')),
+    (error) => error instanceof Fault && ['exhausted', 'ended'].includes(error.code),
+  );
+  assert.equal((await sidecar.call('evaluate', evaluate('(* 2 21)'))).value[0]?.value, '42');
+});
+
 test('calls run beside each other: a query does not wait for an evaluation', async (t) => {
   const { sidecar } = shared(t);
   const giveUp = new AbortController();
