@@ -9,14 +9,14 @@
            #:answer-related
            #:file-row #:file-row-path #:file-row-score #:file-row-role #:file-row-hop #:file-row-reasons #:file-row-shares
            #:symbol-row #:symbol-row-path #:symbol-row-tag #:symbol-row-role #:symbol-row-hop #:symbol-row-score #:symbol-row-certainty
-           #:symbol-row-signature #:symbol-row-why))
+           #:symbol-row-signature))
 (in-package #:opl.search.answer)
 
 (declaim (optimize (speed 1) (safety 1)))
 
 (defstruct answer complete-p reason (total 0) (indexed 0) (searched "") (files '()) (symbols '()) (related '()))
 (defstruct file-row path (score 0.0) role (hop 0) (reasons '()) (shares '()))
-(defstruct symbol-row path tag role (hop 0) (score 0.0) certainty signature why)
+(defstruct symbol-row path tag role (hop 0) (score 0.0) certainty signature)
 
 (defconstant +least-symbols+ 2)
 (defconstant +most-symbols+ 4 "Symbols shown of one file. Recipe: calibration asks for few, and no one is sure.")
@@ -24,12 +24,9 @@
 
 (defun shown-score (score) (max 0.001 score))
 
-(defun signature-of (index hit texts)
-  (let ((text (or (gethash (symbol-hit-file hit) texts)
-                  (setf (gethash (symbol-hit-file hit) texts) (multiple-value-list (file-text index (symbol-hit-file hit)))))))
-    (and (first text)
-         (let ((signature (signature-text index (symbol-hit-file hit) (symbol-hit-def hit) (first text) (second text))))
-           (and (string/= signature "") signature)))))
+(defun signature-of (index hit)
+  (let ((signature (signature-text index (symbol-hit-file hit) (symbol-hit-def hit) (symbol-hit-octets hit) (symbol-hit-size hit))))
+    (and (string/= signature "") signature)))
 
 (defun symbols-to-show (hits files)
   "Of HITS, best first, the two to four of each of FILES."
@@ -50,11 +47,10 @@
           history-note (null (task-terms task))))
 
 (defun symbol-rows (index ranking files)
-  (let* ((hits (likely-symbols ranking files)) (shown (symbols-to-show hits (coerce files 'list))) (texts (make-hash-table)))
+  (let* ((hits (likely-symbols ranking files)) (shown (symbols-to-show hits (coerce files 'list))))
     (loop for hit in shown
           collect (make-symbol-row :path (index-path index (symbol-hit-file hit)) :tag (tag (symbol-hit-file hit) (symbol-hit-def hit))
-                                   :role :match :score (shown-score (symbol-hit-score hit)) :signature (signature-of index hit texts)
-                                   :why (symbol-hit-why hit)))))
+                                   :role :match :score (shown-score (symbol-hit-score hit)) :signature (signature-of index hit)))))
 
 (defun file-rows (index ranking files explain)
   (let ((notes (note-files ranking files)))

@@ -45,7 +45,7 @@
   (marks (make-array 0 :element-type '(unsigned-byte 16)) :type u16-vector) ; name -> group, 0 for none
   (group-starts (make-u32 0) :type u32-vector)
   (group-slots (make-u32 0) :type u32-vector)
-  (hits (make-u32 (* 4096 +stride+)) :type u32-vector)
+  (hits (make-u32 (* 1024 +stride+)) :type u32-vector)
   (hit-count 0 :type index-number)
   (frequencies (make-u32 0) :type u32-vector)      ; slot * 9 + field: candidates that have it there; field 8: anywhere
   (definitions '() :type list)                     ; (file def slot) of words as written

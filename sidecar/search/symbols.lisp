@@ -3,15 +3,15 @@
 
 (defpackage #:opl.search.symbols
   (:use #:cl #:opl.index.store #:opl.source.facts #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.rank)
-  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:name-string #:octets-string #:name-bounds #:names-octets)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:name-string #:octets-string)
   (:import-from #:opl.source.columns #:run)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.source.text #:load-text)
-  (:import-from #:opl.search.terms #:map-terms #:word-start-p #:word-octet-p)
+  (:import-from #:opl.search.terms #:map-terms #:word-start-p #:word-octet-p #:+whole+)
   (:import-from #:opl.search.text #:symbol-class)
   (:import-from #:opl.search.lexical #:inverse-frequency)
   (:import-from #:opl.search.mentions #:word-weight)
-  (:export #:likely-symbols #:symbol-hit #:symbol-hit-file #:symbol-hit-def #:symbol-hit-score #:symbol-hit-why #:file-text
+  (:export #:likely-symbols #:symbol-hit #:symbol-hit-file #:symbol-hit-def #:symbol-hit-score #:symbol-hit-octets #:symbol-hit-size
            #:*read-text* #:signature-text))
 (in-package #:opl.search.symbols)
 
@@ -19,20 +19,27 @@
 
 (deftype index-number () '(integer 0 #.(ash most-positive-fixnum -3)))
 
-(defstruct symbol-hit file def (score 0.0 :type single-float) (why '() :type list))
+(defstruct symbol-hit
+  file def
+  (score 0.0 :type single-float)
+  (octets (make-octets 0) :type octets) (size 0 :type index-number)) ; the text of its file
+
+(defconstant +symbol-octets+ 1500000 "Octets that are read of the best files together.")
 
 (defun read-file-text (index file)
   "The octets of FILE as they are now, and how many; nil when it cannot be read."
-  (let ((buffer (make-octet-buffer)) (path (index-path index file)))
+  (let ((path (index-path index file)))
     (multiple-value-bind (type size) (opl.source.octets:file-state (opl.source.octets:native-join (index-root index) path))
-      (when (and (eq type :regular) (load-text buffer (index-root index) path size))
-        (values (octet-buffer-octets buffer) (octet-buffer-size buffer))))))
+      (when (and (eq type :regular) (< (the fixnum size) +symbol-octets+))
+        ;; room for the file and no more: large vectors cost more to make than to fill
+        (let ((buffer (make-octet-buffer :octets (make-octets (1+ (the fixnum size))))))
+          (when (load-text buffer (index-root index) path size)
+            (values (octet-buffer-octets buffer) (octet-buffer-size buffer))))))))
 
 (defvar *read-text* #'read-file-text "The function of (index file) that gives a file's octets and size.")
 (defun file-text (index file) (funcall (the function *read-text*) index file))
 
 (defconstant +symbol-files+ 10 "Best files whose definitions are looked at. Recipe 2.10.")
-(defconstant +symbol-octets+ 1500000 "Octets that are read of them together.")
 (defconstant +file-definitions+ 6000 "Definitions of one file that are looked at.")
 
 ;;; One file: which definition each line belongs to, and how often each holds each term
@@ -41,7 +48,9 @@
   (defs (make-u32 0) :type u32-vector)             ; ordinals of the definitions that count
   (places (make-u32 0) :type u32-vector)           ; def -> its place in DEFS, +none+
   (lengths (make-u32 0) :type u32-vector)          ; words of each
-  (counts (make-octets 0) :type octets))           ; place * terms + slot, at most 255
+  (counts (make-octets 0) :type octets)            ; place * terms + slot, at most 255
+  (octets (make-octets 0) :type octets)            ; the text itself
+  (size 0 :type index-number))
 
 (defun shown-kind-p (run def)
   "Whether DEF can be an answer: a type or something called, not a local, a field or a forward declaration."
@@ -74,67 +83,96 @@
                (loop for line from (def-line run def) to (min end lines) do (setf (aref owners line) place))))
     owners))
 
-(defun count-terms (evidence octets size owners counts lengths)
+(defconstant +cached-words+ 2048 "Places of the words seen last; a file of usual size has a tenth of that.")
+
+(defstruct word-cache
+  "The slots that a word answers to, by a hash of the word as written: most words of a file occur many times."
+  (keys (make-array +cached-words+ :element-type '(unsigned-byte 62) :initial-element 0) :type (simple-array (unsigned-byte 62) (*)))
+  (slots (make-array +cached-words+ :initial-element '()) :type simple-vector))
+
+(defun slots-of-word (evidence octets start end)
+  (let ((table (evidence-slot-table evidence)) (slots '()))
+    (map-terms (lambda (hash whole-p)
+                 (declare (ignore whole-p))
+                 (let ((slot (slot-of table hash))) (when slot (push slot slots))))
+               octets start end)
+    slots))
+
+(defun count-terms (evidence cache octets size owners counts lengths)
   "Counts the task's terms in the words of OCTETS[0, SIZE), line by line, for the owner of the line."
-  (declare (type octets octets counts) (type index-number size) (type u32-vector owners lengths) (optimize (speed 3) (safety 0)))
-  (let ((i 0) (line 1) (table (evidence-slot-table evidence)) (terms (evidence-term-count evidence)) (last (1- (length owners))))
+  (declare (type octets octets counts) (type index-number size) (type u32-vector owners lengths) (type word-cache cache)
+           (optimize (speed 3) (safety 0)))
+  (let ((i 0) (line 1) (terms (evidence-term-count evidence)) (last (1- (length owners)))
+        (keys (word-cache-keys cache)) (cached (word-cache-slots cache)))
     (declare (type index-number i line last terms))
     (loop while (< i size)
           do (let ((octet (aref octets i)))
                (cond ((= octet 10) (incf line) (incf i))
                      ((word-start-p octet)
-                      (let ((from i) (owner (aref owners (min line last))))
-                        (loop while (and (< i size) (word-octet-p (aref octets i))) do (incf i))
+                      (let ((from i) (owner (aref owners (min line last))) (key 1469598103934665603))
+                        (declare (type (unsigned-byte 62) key))
+                        (loop while (and (< i size) (word-octet-p (aref octets i)))
+                              do (setf key (ldb (byte 62 0) (* (logxor key (aref octets i)) 1099511628211)))
+                                 (incf i))
                         (unless (zerop owner)
                           (incf (aref lengths (1- owner)))
-                          (map-terms (lambda (hash whole-p)
-                                       (declare (ignore whole-p))
-                                       (let ((slot (slot-of table hash)))
-                                         (when slot
-                                           (let ((at (+ (* (1- owner) terms) (the index-number slot))))
-                                             (declare (type index-number at))
-                                             (when (< (aref counts at) 255) (incf (aref counts at)))))))
-                                     octets from i))))
+                          (let ((place (logand (logxor key (ash key -29)) (1- +cached-words+))))
+                            (unless (= key (aref keys place))
+                              (setf (aref keys place) key (svref cached place) (slots-of-word evidence octets from i)))
+                            (dolist (slot (svref cached place))
+                              (let ((at (+ (* (1- owner) terms) (the index-number slot))))
+                                (declare (type index-number at))
+                                (when (< (aref counts at) 255) (incf (aref counts at)))))))))
                      ((word-octet-p octet) (loop while (and (< i size) (word-octet-p (aref octets i))) do (incf i)))
                      (t (incf i)))))))
 
-(defun count-file (evidence file)
-  "The regions of FILE with their counts, and the octets read; nil when it has no definitions or cannot be read."
+(defun count-lines (octets size)
+  (declare (type octets octets) (type index-number size) (optimize (speed 3) (safety 0)))
+  (let ((lines 1))
+    (declare (type index-number lines))
+    (dotimes (i size lines) (when (= 10 (aref octets i)) (incf lines)))))
+
+(defun count-file (evidence cache file)
+  "The regions of FILE with their counts; nil when it has no definitions or cannot be read."
   (let* ((index (evidence-index evidence)) (run (index-run index file)) (defs (definition-order run)))
     (when defs
       (multiple-value-bind (octets size) (file-text index file)
         (when octets
-          (let* ((lines (+ 1 (count 10 (the octets octets) :end size))) (owners (paint-lines run defs lines)) (places (make-u32 (def-count run) +none+))
+          (let* ((lines (count-lines octets size)) (owners (paint-lines run defs lines)) (places (make-u32 (def-count run) +none+))
                  (count (length defs)) (counts (make-octets (* count (max 1 (evidence-term-count evidence))))) (lengths (make-u32 count)))
             (loop for def in defs for place from 0 do (setf (aref places def) place))
-            (count-terms evidence octets size owners counts lengths)
-            (values (make-region-counts :defs (coerce defs 'u32-vector) :places places :lengths lengths :counts counts) size)))))))
+            (count-terms evidence cache octets size owners counts lengths)
+            (make-region-counts :defs (coerce defs 'u32-vector) :places places :lengths lengths :counts counts :octets octets :size size)))))))
 
 ;;; Scores
 
-(defun name-slots (evidence names name)
-  "The slots of the terms of NAME, a name number."
-  (let ((slots '()))
-    (multiple-value-bind (start end) (name-bounds names name)
-      (map-terms (lambda (hash whole-p)
-                   (declare (ignore whole-p))
-                   (let ((slot (slot-of (evidence-slot-table evidence) hash))) (when slot (pushnew slot slots))))
-                 (names-octets names) start end))
-    slots))
+(defun name-slots (evidence name)
+  "The slots of the terms of NAME, a name number: itself as a whole and its parts."
+  (declare (type (unsigned-byte 32) name))
+  (let ((marks (evidence-marks evidence)) (starts (evidence-group-starts evidence)) (slots (evidence-group-slots evidence))
+        (terms (evidence-term-count evidence)) (kinds (evidence-kinds evidence)) (found '()))
+    (declare (type (simple-array (unsigned-byte 16) (*)) marks) (type u32-vector starts slots) (type fixnum terms) (type octets kinds))
+    (when (< name (length marks))
+      (let ((group (aref marks name)))
+        (unless (zerop group)
+          (loop for k of-type index-number from (aref starts group) below (aref starts (1+ group))
+                do (let ((slot (aref slots k)))
+                     (when (and (< slot terms) (<= (aref kinds slot) +whole+)) (push slot found)))))))
+    found))
 
 (defconstant +length-share+ 0.5 "How far a definition's length counts. Recipe 2.10.")
 (defconstant +name-bonus+ 2.0 "What a term in the name adds to its occurrences. Recipe 2.10.")
 (defconstant +scope-bonus+ 1.0 "The same in the name of the scope alone.")
 
 (defun region-scores (evidence run regions place average inverse)
-  "S, S of the title alone, and the slots that gave most, for the definition at PLACE. Recipe 2.10."
+  "S, and S of the title alone, for the definition at PLACE. Recipe 2.10."
   (declare (type region-counts regions) (type fixnum place) (type single-float average) (type floats inverse) (type run run))
-  (let* ((names (index-names (evidence-index evidence))) (terms (evidence-term-count evidence))
+  (let* ((terms (evidence-term-count evidence))
          (def (aref (region-counts-defs regions) place)) (parent (def-parent run def))
-         (own (name-slots evidence names (def-name run def)))
-         (scope (if (= parent +none+) '() (name-slots evidence names (def-name run parent))))
+         (own (name-slots evidence (def-name run def)))
+         (scope (if (= parent +none+) '() (name-slots evidence (def-name run parent))))
          (norm (/ 1.0 (+ (- 1.0 +length-share+) (* +length-share+ (/ (float (aref (region-counts-lengths regions) place)) average)))))
-         (sum 0.0) (title 0.0) (gave '()) (weights (evidence-weights evidence)) (title-weights (evidence-title-weights evidence))
+         (sum 0.0) (title 0.0) (weights (evidence-weights evidence)) (title-weights (evidence-title-weights evidence))
          (counts (region-counts-counts regions)) (from (* place terms)))
     (declare (type single-float norm sum title) (type floats weights title-weights) (type fixnum terms from))
     (flet ((add (slot bonus)
@@ -142,13 +180,12 @@
              (let* ((frequency (+ (* norm (float (aref counts (+ from slot)))) bonus))
                     (share (* (aref inverse slot) (/ frequency (+ 2.0 frequency)))))
                (incf sum (* (aref weights slot) share))
-               (incf title (* (aref title-weights slot) share))
-               (push (cons (* (aref weights slot) share) slot) gave))))
+               (incf title (* (aref title-weights slot) share)))))
       (dolist (slot own) (add slot +name-bonus+))
       (dolist (slot scope) (unless (member slot own) (add slot +scope-bonus+)))
       (dotimes (slot terms)
         (unless (or (zerop (aref counts (+ from slot))) (member slot own) (member slot scope)) (add slot 0.0))))
-    (values sum title gave)))
+    (values sum title)))
 
 (defun mention-scores (evidence)
   "Name number -> (weight of the word . word) for the identifiers the task names."
@@ -168,28 +205,20 @@
         (* (the single-float (car mention))
            (if (and (/= parent +none+) (gethash (def-name run parent) mentions)) 1.5 1.0)))))
 
-(defun why (evidence gave mentioned)
-  "Words that say why: the name, when the task has it, and the three terms that gave most."
-  (let ((best (sort (copy-list gave) #'> :key #'car)) (texts '()))
-    (when mentioned (push "named in the task" texts))
-    (loop for (nil . slot) in best repeat 3
-          do (pushnew (term-text (svref (evidence-terms evidence) slot)) texts :test #'string-equal))
-    (nreverse texts)))
-
 (defun likely-symbols (ranking files)
   "The definitions of FILES (numbers, best first) by likelihood, as a list of SYMBOL-HITs, best first. Recipe 2.10; a type
 counts only as far as the task names it or no function of the file holds a term."
   (let* ((evidence (ranking-evidence ranking)) (index (evidence-index evidence)) (scores (ranking-scores ranking))
          (count (tables-candidates (evidence-tables evidence))) (terms (evidence-term-count evidence))
          (inverse (make-floats terms)) (frequencies (evidence-frequencies evidence)) (mentions (mention-scores evidence))
-         (files (subseq files 0 (min +symbol-files+ (length files)))) (left +symbol-octets+) (parts '()) (rows '()))
+         (files (subseq files 0 (min +symbol-files+ (length files)))) (left +symbol-octets+) (parts '()) (rows '()) (cache (make-word-cache)))
     (declare (type fixnum left terms) (type u32-vector frequencies) (type floats scores))
     (dotimes (slot terms) (setf (aref inverse slot) (inverse-frequency count (aref frequencies (+ 8 (* 9 slot))))))
     (loop for file in (coerce files 'list)
           do (when (plusp left)
-               (multiple-value-bind (regions octets) (count-file evidence file)
+               (let ((regions (count-file evidence cache file)))
                  (when regions
-                   (decf left (the fixnum octets))
+                   (decf left (region-counts-size regions))
                    (push (cons file regions) parts)))))
     (setf parts (nreverse parts))
     (let* ((words (loop for (nil . regions) in parts sum (reduce #'+ (region-counts-lengths regions))))
@@ -200,21 +229,20 @@ counts only as far as the task names it or no function of the file holds a term.
       (loop for (file . regions) in parts
             for run = (index-run index file)
             do (dotimes (place (length (region-counts-defs regions)))
-                 (multiple-value-bind (sum title gave) (region-scores evidence run regions place average inverse)
+                 (multiple-value-bind (sum title) (region-scores evidence run regions place average inverse)
                    (declare (type single-float sum title))
                    (let* ((def (aref (region-counts-defs regions) place)) (named (mention-score evidence mentions run def))
                           (type-p (zerop (the fixnum (symbol-class (def-kind run def))))))
                      (when (or (plusp sum) (plusp (the single-float named)))
                        (unless type-p
                          (setf most (max most sum) most-title (max most-title title)))
-                       (push (list file def sum title named gave type-p) rows))))))
-      (let ((hits (loop for (file def sum title named gave type-p) in (nreverse rows)
+                       (push (list file regions def sum title named type-p) rows))))))
+      (let ((hits (loop for (file regions def sum title named type-p) in (nreverse rows)
                         for score of-type single-float
                           = (+ (* 0.5 (- (aref scores file) best)) (* 3.0 (/ (the single-float sum) most))
                                (* 2.0 (/ (the single-float title) most-title)) (the single-float named))
-                        collect (make-symbol-hit :file file :def def
-                                                 :score (if type-p (- score 1.5) score)
-                                                 :why (why evidence gave (plusp (the single-float named)))))))
+                        collect (make-symbol-hit :file file :def def :score (if type-p (- score 1.5) score)
+                                                 :octets (region-counts-octets regions) :size (region-counts-size regions)))))
         (stable-sort hits #'> :key #'symbol-hit-score)))))
 
 (defconstant +signature-octets+ 200 "Octets of a signature that are shown.")
