@@ -64,7 +64,7 @@ export async function awaitIndex(sidecar: Sidecar, milliseconds: number, options
   const late = AbortSignal.timeout(milliseconds);
   const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
   try {
-    await sidecar.call('index', { rebuild: false }, { ...options, signal });
+    await sidecar.call('ready', { saved: false }, { ...options, signal });
   } catch (error) {
     if (!late.aborted || options.signal?.aborted) throw error;
   }

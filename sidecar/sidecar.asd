@@ -94,6 +94,7 @@
    (:file "index/tags")
    (:file "index/reading")
    (:file "index/refresh")
+   (:file "index/watch")
    (:file "index/snapshot")
    (:file "index/workspace")
    ;; graph: names, types and calls resolved over the whole index; families/ say what each group of languages does its own way

@@ -155,7 +155,7 @@ export class Child {
       this.#break(new Fault('protocol', 'The sidecar sent a line over the limit.'));
     });
     lines.on('data', (line: string) => this.#take(line));
-    const drained = new Promise((resolve) => lines.once('close', resolve));
+    const drained = new Promise((resolve) => lines.once('end', resolve));
     const result = await this.#process;
     await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 200))]);
     this.#end(result.code, result.exitCode, result.signal);

@@ -547,7 +547,7 @@ export type StructureName = keyof Structures;
 
 /** What each operation takes and which rows it may answer with. */
 export interface Operations {
-  /** Fixes the root and starts indexing beside the queries. Answers at once; totals only when a snapshot served. A second open of the same root changes nothing. */
+  /** Fixes the root and starts indexing beside the queries. Answers at once. A second open of the same root changes nothing. */
   "open": {
     arguments: {
       /** absolute path of the root */
@@ -559,7 +559,7 @@ export interface Operations {
       /** patterns as ctags --exclude takes them */
       excludes: string[];
     };
-    rows: "totals";
+    rows: never;
   };
   /** Waits until the index is whole, then says what it holds. Progress: reading, tagging, scanning, linking. */
   "index": {
@@ -568,6 +568,14 @@ export interface Operations {
       rebuild: boolean;
     };
     rows: "totals" | "language" | "skipped";
+  };
+  /** Waits until the index is whole. Progress: reading, tagging, scanning, linking. */
+  "ready": {
+    arguments: {
+      /** true waits also until a new index is written to the cache folder */
+      saved: boolean;
+    };
+    rows: never;
   };
   /** Where the index stands; answers at once. */
   "status": {
@@ -861,8 +869,9 @@ export const operations: Record<
   OperationName,
   { lane: string; rows: readonly StructureName[]; arguments: readonly (readonly [name: string, type: string])[] }
 > = {
-  "open": { lane: "work", rows: ["totals"], arguments: [["root","text"],["ctags","text"],["cache","text?"],["excludes","text*"]] },
+  "open": { lane: "work", rows: [], arguments: [["root","text"],["ctags","text"],["cache","text?"],["excludes","text*"]] },
   "index": { lane: "work", rows: ["totals","language","skipped"], arguments: [["rebuild","flag"]] },
+  "ready": { lane: "query", rows: [], arguments: [["saved","flag"]] },
   "status": { lane: "query", rows: ["status"], arguments: [] },
   "refresh": { lane: "work", rows: ["refreshed"], arguments: [["paths","path*"]] },
   "context": { lane: "query", rows: ["answer","ranked-file","channel","symbol","related"], arguments: [["task","text"],["limit","natural"],["offset","natural"],["explain","flag"]] },
@@ -930,6 +939,7 @@ export const rowSchemas: Record<StructureName, object> = {
 export const argumentSchemas: Record<OperationName, object> = {
   "open": {"type":"object","properties":{"root":{"type":"string"},"ctags":{"type":"string"},"cache":{"anyOf":[{"type":"null"},{"type":"string"}]},"excludes":{"type":"array","items":{"type":"string"}}},"required":["root","ctags","cache","excludes"],"additionalProperties":false},
   "index": {"type":"object","properties":{"rebuild":{"type":"boolean"}},"required":["rebuild"],"additionalProperties":false},
+  "ready": {"type":"object","properties":{"saved":{"type":"boolean"}},"required":["saved"],"additionalProperties":false},
   "status": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "refresh": {"type":"object","properties":{"paths":{"type":"array","items":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"}}},"required":["paths"],"additionalProperties":false},
   "context": {"type":"object","properties":{"task":{"type":"string"},"limit":{"type":"integer","minimum":0},"offset":{"type":"integer","minimum":0},"explain":{"type":"boolean"}},"required":["task","limit","offset","explain"],"additionalProperties":false},

@@ -37,7 +37,7 @@ export const contextCommand: Command<Input> = {
   fromInput: 'task',
   async run(input, { sidecar, progress, signal }): Promise<Answer> {
     const door = await sidecar();
-    await door.call('index', { rebuild: false }, { onProgress: progress, signal });
+    await door.call('ready', { saved: true }, { onProgress: progress, signal });
     const reply = await door.call('context', input, { signal });
     const answer = reply.answer[0];
     const shares = new Map<string, Record<string, number>>();

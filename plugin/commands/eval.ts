@@ -20,7 +20,7 @@ export const evalCommand: Command<{ code: string }> = {
   async run({ code }, { sidecar, settings, progress, signal }): Promise<Answer> {
     const door = await sidecar();
     // Forms that ask nothing of the index answer without one.
-    await door.call('index', { rebuild: false }, { onProgress: progress, signal }).catch(() => {});
+    await door.call('ready', { saved: true }, { onProgress: progress, signal }).catch(() => {});
     try {
       const reply = await door.call('evaluate', { code, deadline: settings.evalSeconds }, { signal });
       const last = reply.value.at(-1);

@@ -41,7 +41,7 @@ export const impactCommand: Command<Input> = {
   fromInput: 'diff',
   async run({ diff, target, limit }, { root, sidecar, progress, signal }): Promise<Answer> {
     const door = await sidecar();
-    await door.call('index', { rebuild: false }, { onProgress: progress, signal });
+    await door.call('ready', { saved: true }, { onProgress: progress, signal });
     const reply = await door.call('impact', { ...diffArguments(diff), target: target ?? null, limit }, { signal });
     const head = reply.impact[0];
     const tests = reply['affected-test'];

@@ -50,7 +50,7 @@ export const symbolsCommand: Command<Record<string, never>> = {
   required: [],
   async run(_, { sidecar, progress, signal, asJson, write }) {
     const door = await sidecar();
-    await door.call('index', { rebuild: false }, { onProgress: progress, signal });
+    await door.call('ready', { saved: true }, { onProgress: progress, signal });
     const { onFields, end } = rowWriter(asJson, write);
     await door.call('symbols', {}, { signal, onFields });
     await end();
@@ -67,7 +67,7 @@ export const callsCommand: Command<{ possible: boolean }> = {
   required: [],
   async run({ possible }, { sidecar, progress, signal, asJson, write }) {
     const door = await sidecar();
-    await door.call('index', { rebuild: false }, { onProgress: progress, signal });
+    await door.call('ready', { saved: true }, { onProgress: progress, signal });
     const { onFields, end } = rowWriter(asJson, write);
     await door.call('calls', { possible }, { signal, onFields });
     await end();

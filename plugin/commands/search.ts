@@ -23,7 +23,7 @@ export const searchCommand: Command<{ name: string; limit: number }> = {
   positional: 'name',
   async run(input, { sidecar, progress, signal }): Promise<Answer> {
     const door = await sidecar();
-    await door.call('index', { rebuild: false }, { onProgress: progress, signal });
+    await door.call('ready', { saved: true }, { onProgress: progress, signal });
     const { answer, symbol } = await door.call('search', input, { signal });
     const { complete = false, reason = null, total = 0, indexed = 0, searched = '' } = answer[0] ?? {};
     const lack = complete ? '' : `\nThe index is not complete: ${reason}`;

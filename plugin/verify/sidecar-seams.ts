@@ -17,7 +17,7 @@ export function sidecarSeams(start: () => Promise<Sidecar>, cache: string, signa
     async affected(diff) {
       if (diff !== undefined && diff.length > LONGEST_DIFF) return undefined;
       const sidecar = await start();
-      await sidecar.call('index', { rebuild: false }, ask);
+      await sidecar.call('ready', { saved: false }, ask);
       const reply = await sidecar.call('impact', { diff: diff ?? null, file: null, target: null, limit: 1 }, ask);
       return {
         tests: tellingTests(reply['affected-test']).map((test) => {

@@ -76,18 +76,36 @@ has: the next look lists the files again."
     (and (or changed removed relist)
          (make-change :changed changed :removed removed :relist relist))))
 
-(defun look-at (index paths)
-  "`look', at PATHS alone. A path that the index does not know asks for a new listing: git's rules decide about it."
-  (let ((root (index-root index)) (changed '()) (removed '()) (relist nil))
+(defconstant +asked-of-git+ 64 "New paths that git is asked about one by one; more are worth a listing.")
+
+(defun new-entries (index paths excludes)
+  "Entries of those of PATHS, files the index does not know, that belong into it; :unknown when only a listing can tell."
+  (let ((paths (remove-if (lambda (path) (excluded-p path excludes)) paths)) (root (index-root index)))
+    (cond ((null paths) '())
+          ((or (not (eq :git (index-source index))) (index-reason index) (> (length paths) +asked-of-git+)) :unknown)
+          (t (let ((listed (listed-names root paths)))
+               (if (eq listed :unknown) :unknown (entries-of root listed)))))))
+
+(defun look-at (index paths excludes)
+  "`look', at PATHS alone. Git's rules decide about a path that the index does not know; where they cannot be asked for it alone,
+a new listing is."
+  (let ((root (index-root index)) (changed '()) (removed '()) (unknown '()) (relist nil))
     (dolist (path paths)
       (let* ((file (index-file-number index path))
              (stamp (if file (svref (index-stamps index) file) (gethash path (index-stale-stamps index))))
              (entry (entry-of root path)))
-        (cond ((and entry (null stamp)) (setf relist t))
+        (cond ((and entry (null stamp))
+               (push path unknown)
+               (when (ignore-rules-path-p path) (setf relist t)))
               ((and entry (not (same-p stamp entry root)))
                (when (ignore-rules-path-p path) (setf relist t))
                (push entry changed))
-              ((and stamp (null entry)) (push path removed)))))
+              ((and stamp (null entry))
+               (when (ignore-rules-path-p path) (setf relist t))
+               (push path removed)))))
+    (when (and unknown (not relist))
+      (let ((new (new-entries index unknown excludes)))
+        (if (eq new :unknown) (setf relist t) (setf changed (nconc new changed)))))
     (and (or changed removed relist)
          (make-change :changed changed :removed removed :relist relist))))
 

@@ -223,16 +223,18 @@ left behind. VERSION, EXCLUDES and CTAGS must be the same for it to be read agai
           index)))))
 
 (defun read-snapshot (root cache version excludes ctags)
-  "The index of ROOT that was written into CACHE by a program of the same VERSION for the same EXCLUDES and CTAGS, or nil."
+  "The index of ROOT that was written into CACHE by a program of the same VERSION for the same EXCLUDES and what CTAGS returns,
+a function that is called last, or nil."
   (let ((fd (sb-unix:unix-open (snapshot-name cache) sb-unix:o_rdonly 0)))
     (when fd
       (unwind-protect
            (handler-case
                (multiple-value-bind (form lead) (read-header fd)
                  (when (and (equal (getf form :layout) (layout-key version)) (equal (getf form :root) root)
-                            (equal (getf form :excludes) excludes) (equal (getf form :ctags) ctags))
+                            (equal (getf form :excludes) excludes))
                    (let ((blocks (checked-blocks fd (getf form :blocks))))
                      (unless (equalp lead (read-vector fd 2 64)) (error "torn"))
-                     (index-of-blocks form blocks))))
+                     (let ((index (index-of-blocks form blocks)))
+                       (and (equal (getf form :ctags) (funcall ctags)) index)))))
              (error () nil))
         (sb-unix:unix-close fd)))))

@@ -4,11 +4,12 @@
 (defpackage #:opl.index.workspace
   (:use #:cl #:opl.index.store #:opl.index.refresh)
   (:import-from #:opl.index.ctags #:check-ctags)
+  (:import-from #:opl.index.watch #:start-watch #:extend-watch #:watch-events #:stop-watch)
   (:import-from #:opl.index.snapshot #:read-snapshot #:write-snapshot)
   (:import-from #:opl.source.octets #:real-path #:file-state)
   (:import-from #:opl.wire.conditions #:fail)
   (:import-from #:opl.wire.protocol #:+sidecar-version+)
-  (:export #:open-workspace #:workspace-index #:current-index #:fresh-index #:wait-for-index #:rebuild #:refresh-paths
+  (:export #:open-workspace #:workspace-index #:current-index #:fresh-index #:wait-for-index #:rebuild #:refresh-paths #:save
            #:workspace-state #:workspace-stage #:workspace-cache #:workspace-root #:workspace-ctags #:workspace-excludes
            #:*workspace* #:opened-p #:*published*))
 (in-package #:opl.index.workspace)
@@ -19,7 +20,10 @@
   (index nil) (state :empty :type symbol) (reason nil)
   (stage (list "" 0 0) :type list)
   (thread nil) (lock (sb-thread:make-mutex :name "workspace"))
-  (unsaved nil) (saver nil) (looked 0))
+  (unsaved nil) (saver nil)
+  (watch nil) (watching nil)            ; the watch; the thread that starts it, or t once it was tried
+  (looked 0) (looks 0)                  ; when, and how often, the whole tree was looked at
+  (dirty t))                            ; whether the watch alone cannot tell what changed
 
 (sb-ext:defglobal *workspace* nil)
 
@@ -61,7 +65,8 @@
             (setf (workspace-saver workspace) nil)
             (return)))))))
 
-(defun save (workspace)
+(defun save (&optional (workspace (the-workspace)))
+  "Writes the snapshot of what is published; t, or nil when it cannot be written."
   (let ((cache (workspace-cache workspace)) (index (workspace-index workspace)))
     (when (and cache index)
       (write-snapshot index cache +sidecar-version+ (workspace-excludes workspace) (workspace-ctags-version workspace)))))
@@ -70,27 +75,48 @@
   (let ((index (build-index (workspace-root workspace) (program workspace) (workspace-excludes workspace)
                             :report (report-to workspace) :ctags-reason (workspace-ctags-reason workspace))))
     (announce workspace index)
-    (save workspace)
     index))
 
+(defconstant +worth-saving+ 100
+  "A start that read more files than this writes the snapshot at once: the next start would read them all again.")
+
+(defun read-anew (before after)
+  "How many files AFTER holds as BEFORE does not."
+  (let ((known (index-runs before)) (runs (index-runs after)))
+    (loop for file below (length runs)
+          count (and (svref runs file) (not (and (< file (length known)) (eq (svref runs file) (svref known file))))))))
+
+(defun ask-ctags (workspace)
+  "Asks the ctags program what it is, beside the caller. A function that waits for the answer and returns the version or nil."
+  (let ((asking (sb-thread:make-thread #'check-ctags :arguments (list (workspace-ctags workspace)) :name "ctags version")))
+    (lambda ()
+      (multiple-value-bind (version reason) (sb-thread:join-thread asking)
+        (setf (workspace-ctags-reason workspace) reason
+              (workspace-ctags-version workspace) version)))))
+
 (defun load-or-build (workspace rebuild)
-  (let* ((start (get-internal-real-time))
+  "Publishes an index. True when it should be written to the cache at once."
+  (let* ((start (get-internal-real-time)) (ctags (ask-ctags workspace))
          (saved (and (not rebuild) (workspace-cache workspace)
                      (read-snapshot (workspace-root workspace) (workspace-cache workspace) +sidecar-version+
-                                    (workspace-excludes workspace) (workspace-ctags-version workspace)))))
+                                    (workspace-excludes workspace) ctags))))
+    (funcall ctags)
     (if saved
         (let ((index (refresh-index saved (program workspace) (workspace-excludes workspace)
                                     :ctags-reason (workspace-ctags-reason workspace) :report (report-to workspace))))
           (setf (index-seconds index) (/ (- (get-internal-real-time) start) internal-time-units-per-second))
           (announce workspace index)
-          (unless (eq index saved) (mark-unsaved workspace)))
-        (build workspace))))
+          (cond ((eq index saved) nil)
+                ((> (read-anew saved index) +worth-saving+) t)
+                (t (mark-unsaved workspace) nil)))
+        (progn (build workspace) t))))
 
 (defun run-opening (workspace rebuild)
   (handler-case
-      (progn
-        (load-or-build workspace rebuild)
-        (setf (workspace-state workspace) :ready (workspace-reason workspace) nil))
+      (let ((new (load-or-build workspace rebuild)))
+        ;; who only asks need not wait for the disk
+        (setf (workspace-state workspace) :ready (workspace-reason workspace) nil)
+        (when new (save workspace)))
     ((or error storage-condition) (condition)
       (setf (workspace-state workspace) :failed
             (workspace-reason workspace)
@@ -110,35 +136,104 @@
           (t
            (let ((workspace (make-workspace :root real :ctags ctags :excludes excludes
                                             :cache (and cache (string/= cache "") cache))))
-             (multiple-value-bind (version reason) (check-ctags ctags)
-               (setf (workspace-ctags-version workspace) version (workspace-ctags-reason workspace) reason))
              (setf *workspace* workspace)
              (start-opening workspace nil)
              workspace)))))
 
-(defun wait-for-index (&key progress)
-  "The index once it is whole. PROGRESS: function of (stage done total) called while waiting. Fails when indexing failed."
+(defun wait-for-index (&key progress saved)
+  "The index once it is whole and, with SAVED, a new one is in the cache. PROGRESS: function of (stage done total) called while
+waiting. Fails when indexing failed."
   (let ((workspace (the-workspace)))
-    (loop while (and (eq (workspace-state workspace) :indexing))
+    (loop while (or (eq (workspace-state workspace) :indexing)
+                    (and saved (sb-thread:thread-alive-p (workspace-thread workspace))))
           do (when progress (apply progress (workspace-stage workspace)))
              (sb-thread:join-thread (workspace-thread workspace) :timeout 0.05 :default nil))
     (when (eq (workspace-state workspace) :failed) (fail :not-ready "~A" (workspace-reason workspace)))
     (workspace-index workspace)))
 
+;;; What changed since the last answer: as the watch says it, or by looking at everything
+
+(defconstant +looks-before-watch+ 2 "A process that answers once or twice, as `opl' in a shell, does not pay for a watch.")
+(defconstant +seconds-between-looks+ 30
+  "So often the whole tree is looked at although it is watched, beside the answers: a file may also change through a hard link
+from elsewhere or a file system mounted inside.")
+
+(defun begin-watch (workspace)
+  "Starts watching, beside the answers, once that is worth it."
+  (when (and (null (workspace-watching workspace)) (> (workspace-looks workspace) +looks-before-watch+))
+    (setf (workspace-watching workspace)
+          (sb-thread:make-thread
+           (lambda ()
+             (let ((watch (start-watch (workspace-root workspace) (mapcar #'car (index-folders (workspace-index workspace))))))
+               (setf (workspace-dirty workspace) t (workspace-watch workspace) watch)))
+           :name "watch"))))
+
+(defun look-beside (workspace index)
+  "Looks at the whole tree in a thread of its own; what it finds is met by the next answer."
+  (setf (workspace-looked workspace) (get-universal-time))
+  (sb-thread:make-thread (lambda () (when (look index) (setf (workspace-dirty workspace) t))) :name "look"))
+
+(defun look-at-all (workspace index)
+  (begin-watch workspace)
+  ;; whatever changes from here on is an event, so the flag goes down before the look
+  (setf (workspace-dirty workspace) (null (workspace-watch workspace)))
+  (when (workspace-watch workspace) (watch-events (workspace-watch workspace)))
+  (incf (workspace-looks workspace))
+  (setf (workspace-looked workspace) (get-universal-time))
+  (look index))
+
+(defun change-since (workspace index)
+  "What differs between INDEX and the tree, a change, or nil."
+  (let ((watch (workspace-watch workspace)))
+    (if (or (null watch) (workspace-dirty workspace))
+        (look-at-all workspace index)
+        (multiple-value-bind (paths folders) (watch-events watch)
+          (cond ((or folders (eq paths :lost))
+                 (when (eq paths :lost) (stop-watching workspace))
+                 (look-at-all workspace index))
+                (t
+                 (when (> (- (get-universal-time) (workspace-looked workspace)) +seconds-between-looks+) (look-beside workspace index))
+                 (and paths (look-at index paths (workspace-excludes workspace)))))))))
+
+(defun stop-watching (workspace)
+  "Gives the watch up, to be started anew."
+  (when (workspace-watch workspace) (stop-watch (workspace-watch workspace)))
+  (setf (workspace-watch workspace) nil (workspace-watching workspace) nil))
+
+(defun follow-folders (workspace before after)
+  "Watches the folders that came with a new listing."
+  (let ((watch (workspace-watch workspace)))
+    (when (and watch (not (eq before (index-folders after))))
+      (multiple-value-bind (all new) (extend-watch watch (mapcar #'car (index-folders after)))
+        (unless all (stop-watch watch) (setf (workspace-watch workspace) nil))
+        ;; files may have come between the listing and the watch
+        (when (plusp new) (setf (workspace-dirty workspace) t))))))
+
+(defun bring-up-to-date (workspace change)
+  "The index after CHANGE; published when it differs. Under the lock."
+  (let* ((before (workspace-index workspace)) (folders (index-folders before))
+         (after (if change
+                    (refresh-index before (program workspace) (workspace-excludes workspace) :change change
+                                   :ctags-reason (workspace-ctags-reason workspace))
+                    before)))
+    (follow-folders workspace folders after)
+    (unless (eq before after) (announce workspace after))
+    after))
+
 (defun rebuild ()
   "Starts indexing from scratch, the snapshot left aside. What is published stays until it is done."
   (let ((workspace (the-workspace)))
     (wait-for-index)
-    (start-opening workspace t)
+    (sb-thread:with-mutex ((workspace-lock workspace))
+      (stop-watching workspace)
+      (start-opening workspace t))
     workspace))
 
 (defun refresh-now (workspace)
   "The index of the tree as it is now; published when it differs. One thread at a time."
   (sb-thread:with-mutex ((workspace-lock workspace))
     (let* ((before (workspace-index workspace))
-           (after (refresh-index before (program workspace) (workspace-excludes workspace)
-                                 :ctags-reason (workspace-ctags-reason workspace))))
-      (unless (eq before after) (announce workspace after))
+           (after (bring-up-to-date workspace (change-since workspace before))))
       (values after (not (eq before after))))))
 
 (defun fresh-index ()
@@ -159,12 +254,10 @@ of them is new. Values: the index, and the paths read again, and those gone."
   (let ((workspace (the-workspace)))
     (wait-for-index)
     (sb-thread:with-mutex ((workspace-lock workspace))
-      (let* ((before (workspace-index workspace)) (change (if paths (look-at before paths) (look before)))
-             (after (if change
-                        (refresh-index before (program workspace) (workspace-excludes workspace) :change change
-                                       :ctags-reason (workspace-ctags-reason workspace))
-                        before)))
-        (unless (eq before after) (announce workspace after) (mark-unsaved workspace))
+      (let* ((before (workspace-index workspace))
+             (change (if paths (look-at before paths (workspace-excludes workspace)) (look-at-all workspace before)))
+             (after (bring-up-to-date workspace change)))
+        (unless (eq before after) (mark-unsaved workspace))
         (values after
                 (if change (length (change-changed change)) 0)
                 (if change (length (change-removed change)) 0))))))

@@ -13,18 +13,20 @@
   (:export #:signature-text #:*edge-counter* #:scope-text))
 (in-package #:opl.operations.index)
 
-(defvar *edge-counter* nil "Function of an index => the number of calls resolved in it; set by the graph.")
+(defvar *edge-counter* nil
+  "Function of an index => the number of calls resolved in it, and whether they were counted just now; set by the graph.")
 
 (defun emit-totals (index)
-  (emit totals (index-live-count index) (tag-count index) (call-site-count index)
-        (if *edge-counter* (funcall *edge-counter* index) 0)
-        (index-seconds index) (index-from index) (and (index-complete-p index) t) (index-reason index)))
+  "True when the calls were counted for it and the snapshot does not know their number yet."
+  (multiple-value-bind (edges new) (if *edge-counter* (funcall *edge-counter* index) 0)
+    (emit totals (index-live-count index) (tag-count index) (call-site-count index) edges
+          (index-seconds index) (index-from index) (and (index-complete-p index) t) (index-reason index))
+    new))
 
 (define-operation open (root ctags cache excludes)
-  "Starts indexing beside the queries; totals when an index is there already."
+  "Starts indexing beside the queries."
   (open-workspace root ctags cache excludes)
-  (opl.search.commits:begin-reading (opl.index.workspace:workspace-root opl.index.workspace:*workspace*))
-  (let ((index (current-index))) (when index (emit-totals index))))
+  (opl.search.commits:begin-reading (opl.index.workspace:workspace-root opl.index.workspace:*workspace*)))
 
 (defun languages-of (index)
   "(name files tags) of each language, most files first."
@@ -39,11 +41,15 @@
 (define-operation index (rebuild)
   "Waits until the index is whole."
   (when rebuild (rebuild))
-  (wait-for-index :progress #'progress)
-  (let ((index (fresh-index)))
-    (emit-totals index)
+  (wait-for-index :progress #'progress :saved t)
+  (let* ((index (fresh-index)) (counted (emit-totals index)))
     (loop for (name files tags) in (languages-of index) do (emit language name files tags))
-    (loop for (path . reason) in (index-skipped index) do (emit skipped path reason))))
+    (loop for (path . reason) in (index-skipped index) do (emit skipped path reason))
+    (when counted (save))))
+
+(define-operation ready (saved)
+  "Waits until the index is whole."
+  (wait-for-index :progress #'progress :saved saved))
 
 (define-operation status ()
   "Where the index stands, at once."

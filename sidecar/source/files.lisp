@@ -7,7 +7,7 @@
   (:import-from #:opl.source.names #:octets #:octets-string)
   (:import-from #:opl.wire.children #:with-child)
   (:export #:listing #:listing-paths #:listing-folders #:listing-source #:listing-reason #:listing-skipped
-           #:list-files #:excluded-p #:glob-match-p #:git-output #:+file-limit+ #:git-root-p))
+           #:list-files #:excluded-p #:glob-match-p #:git-output #:listed-names #:+file-limit+ #:git-root-p))
 (in-package #:opl.source.files)
 
 (defconstant +file-limit+ 400000
@@ -104,6 +104,14 @@ a repository of its own."
   (multiple-value-bind (output status)
       (git-output root '("ls-files" "-z" "--cached" "--others" "--exclude-standard"))
     (if (and output (eql status 0)) (split-names output) :none)))
+
+(defun listed-names (root paths)
+  "Those of PATHS that git lists below ROOT; :unknown where git does not say."
+  (multiple-value-bind (output status)
+      (git-output root (list* "--literal-pathspecs" "ls-files" "-z" "--cached" "--others" "--exclude-standard" "--" paths))
+    (if (and output (eql status 0))
+        (let ((names (split-names output))) (remove-if-not (lambda (path) (member path names :test #'string=)) paths))
+        :unknown)))
 
 (defun nested-names (root name)
   "What the repository NAME within ROOT lists, its names made relative to ROOT; nil when it has none of its own."

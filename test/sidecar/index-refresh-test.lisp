@@ -48,6 +48,55 @@
           (setf index (refresh index))
           (check-equal (dump (build folder)) (dump index)))))))
 
+(defun watched (folder index)
+  "A workspace of FOLDER whose tree is watched, where the system can."
+  (let ((workspace (opl.index.workspace::make-workspace :root (opl.index.store:index-root index) :index index :looks 99)))
+    (opl.index.workspace::refresh-now workspace)
+    (sb-thread:join-thread (opl.index.workspace::workspace-watching workspace))
+    (opl.index.workspace::refresh-now workspace)
+    (check-equal (dump (build folder)) (dump (opl.index.workspace::workspace-index workspace)))
+    workspace))
+
+(deftest watched-equals-rebuilt-after-any-steps
+  (with-repository (folder ("src/m0.js" "export const a = 1;") ("README.md" "words"))
+    (dotimes (n 6) (put-file folder (format nil "src/m~D.js" n) (source n)))
+    (git folder "add" "-A") (git folder "commit" "-q" "-m" "second")
+    (git folder "checkout" "-q" "-b" "other")
+    (put-file folder "src/only-other.js" "export function onlyThere() {}")
+    (git folder "add" "-A") (git folder "commit" "-q" "-m" "third") (git folder "checkout" "-q" "main")
+    (let ((workspace (watched folder (build folder))))
+      (dotimes (step 40)
+        (random-step folder)
+        (when (zerop (draw 2))
+          (check-equal (dump (build folder)) (dump (opl.index.workspace::refresh-now workspace)))))
+      (opl.index.workspace::stop-watching workspace))))
+
+#+linux
+(deftest a-watched-tree-is-not-looked-at-for-an-edit
+  (with-repository (folder ("src/a.py" "def first(): pass") (".gitignore" "*.log"))
+    (let* ((workspace (watched folder (build folder))) (looks (opl.index.workspace::workspace-looks workspace)))
+      (flet ((names (path) (tag-names (opl.index.workspace::refresh-now workspace) path)))
+        (check (opl.index.workspace::workspace-watch workspace))
+        (put-file folder "src/a.py" (format nil "def second(): pass~%"))
+        (check-equal '("second") (names "src/a.py"))
+        (put-file folder "src/new file.py" (format nil "def third(): pass~%"))
+        (put-file folder "src/noise.log" "def fourth(): pass")
+        (check-equal '("third") (names "src/new file.py"))
+        (remove-file folder "src/new file.py")
+        (names "src/a.py")
+        (check-equal nil (opl.index.store:index-file-number (opl.index.workspace::workspace-index workspace) "src/new file.py"))
+        (check-equal looks (opl.index.workspace::workspace-looks workspace))
+        ;; a folder that comes is watched from then on
+        (put-file folder "deep/er/b.py" (format nil "def fifth(): pass~%"))
+        (check-equal '("fifth") (names "deep/er/b.py"))
+        (put-file folder "deep/er/b.py" (format nil "def sixth(): pass~%"))
+        (check-equal '("sixth") (names "deep/er/b.py"))
+        (rename-file (native folder "deep/er") (native folder "deep/moved"))
+        (check-equal '("sixth") (names "deep/moved/b.py"))
+        (put-file folder "deep/moved/b.py" (format nil "def seventh(): pass~%"))
+        (check-equal '("seventh") (names "deep/moved/b.py"))
+        (opl.index.workspace::stop-watching workspace)))))
+
 (deftest edit-then-revert-leaves-nothing
   (with-repository (folder ("a.py" "def first():
     pass
@@ -116,15 +165,15 @@ def two():
 ") ("b.js" "export class A { m() { return this.n(); } n() {} }"))
     (let ((index (build folder)) (cache (native folder ".git/cache")))
       (check (write-snapshot index cache "1" nil "c"))
-      (let ((read (read-snapshot (opl.index.store:index-root index) cache "1" nil "c")))
+      (let ((read (read-snapshot (opl.index.store:index-root index) cache "1" nil (constantly "c"))))
         (check read)
         (check-equal (dump index) (dump read))
         (let ((change (look read)))
           (check (or (null change)
                      (and (null (opl.index.refresh:change-changed change)) (null (opl.index.refresh:change-removed change)))))))
-      (check-equal nil (read-snapshot (opl.index.store:index-root index) cache "2" nil "c"))
-      (check-equal nil (read-snapshot (opl.index.store:index-root index) cache "1" '("x") "c"))
-      (check-equal nil (read-snapshot "/elsewhere" cache "1" nil "c")))))
+      (check-equal nil (read-snapshot (opl.index.store:index-root index) cache "2" nil (constantly "c")))
+      (check-equal nil (read-snapshot (opl.index.store:index-root index) cache "1" '("x") (constantly "c")))
+      (check-equal nil (read-snapshot "/elsewhere" cache "1" nil (constantly "c"))))))
 
 (defun damage (cache change)
   "Rewrites the snapshot in CACHE as CHANGE, a function of its octets, gives it."
@@ -147,7 +196,7 @@ def two():
                             (lambda (octets) (declare (ignore octets)) (sb-ext:string-to-octets "something else altogether"))))
         (check (write-snapshot index cache "1" nil "c"))
         (damage cache change)
-        (check-equal nil (read-snapshot root cache "1" nil "c"))))))
+        (check-equal nil (read-snapshot root cache "1" nil (constantly "c")))))))
 
 (deftest a-cache-that-cannot-be-written-costs-nothing
   (with-repository (folder ("a.py" "x = 1"))
