@@ -13,6 +13,7 @@
    (:file "wire/protocol")
    (:file "wire/descriptors")
    (:file "wire/children")
+   (:file "wire/memory")
    (:file "wire/server")
    ;; source: files, languages, the scanner
    (:file "source/names")

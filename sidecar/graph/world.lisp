@@ -11,7 +11,7 @@
   (:import-from #:opl.source.names #:u32-vector #:make-u32 #:+none+ #:known #:name-string)
   (:import-from #:opl.source.columns #:run)
   (:export #:world #:world-of #:make-world #:world-index #:do-world-files #:world-names #:world-file-count #:world-path #:world-file-number #:world-run
-           #:world-family #:world-language #:world-memo
+           #:world-family #:world-language #:world-memo #:world-shared
            #:tag #:make-tag #:tag-file #:tag-def #:tag-name #:tag-kind #:tag-flags #:tag-line #:tag-parent
            #:do-named #:do-files-in-directory #:directory-of #:files-in-directory
            #:view #:view-of #:view-run #:view-file #:view-values #:view-types #:view-def-values
@@ -33,6 +33,7 @@
   (runs #() :type simple-vector)                 ; run or nil
   (families #() :type simple-vector)             ; keyword of the extractor, or nil
   (views #() :type simple-vector)
+  (shared '() :type list)                        ; (keyword . value), what is computed once for all of it
   (memo (make-hash-table :test 'equal :synchronized t)))
 
 (defmethod print-object ((world world) stream)
@@ -83,8 +84,17 @@
 (defun name-text (world name) (name-string (world-names world) name))
 
 (defmacro remembered ((world &rest key) &body body)
-  "The value of BODY, kept in WORLD under KEY (compared by equal) from then on."
+  "The value of BODY, kept in WORLD under KEY, a keyword and what it is asked for (compared by equal), from then on. What is kept
+under a keyword alone is asked for at every call site: it is found without a lock."
   (let ((k (gensym)) (value (gensym)) (found (gensym)) (table (gensym)))
+    (when (null (rest key))
+      (return-from remembered
+        `(let ((,found (assoc ,(first key) (world-shared ,world) :test #'eq)))
+           (if ,found
+               (cdr ,found)
+               (let ((,value (progn ,@body)))
+                 (sb-ext:atomic-push (cons ,(first key) ,value) (world-shared ,world))
+                 ,value)))))
     `(let ((,k (list ,@key)) (,table (world-memo ,world)))
        (multiple-value-bind (,value ,found) (gethash ,k ,table)
          (if ,found ,value (setf (gethash ,k ,table) (progn ,@body)))))))

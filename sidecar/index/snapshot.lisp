@@ -19,7 +19,7 @@
   "What other rooms keep with the index: list of (name writer reader). WRITER: function of the index => list of octet and u32
 vectors, or nil for nothing. READER: function of the index and that list. In order of name.")
 
-(defconstant +layout+ 3 "Raised when the layout below changes.")
+(defconstant +layout+ 4 "Raised when the layout below changes.")
 
 (defun layout-key (version)
   "What must be equal for a snapshot to be read by this program."

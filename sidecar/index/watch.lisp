@@ -14,6 +14,7 @@
   (descriptor -1 :type fixnum) (root "" :type string)
   (folders (make-hash-table) :type hash-table)   ; watch number -> folder, relative
   (numbers (make-hash-table :test 'equal) :type hash-table)
+  (buffer (make-octets 65536) :type octets)
   (complete t))
 
 (defconstant +most-folders+ 20000
@@ -116,7 +117,7 @@ of paths when the kernel could not keep all events."
   (declare (ignorable watch))
   #-linux (values :lost t)
   #+linux
-  (let ((buffer (make-octets 65536)) (paths (make-hash-table :test 'equal)) (folders nil))
+  (let ((buffer (watch-buffer watch)) (paths (make-hash-table :test 'equal)) (folders nil))
     (loop
       (let ((count (sb-sys:with-pinned-objects (buffer)
                      (sb-unix:unix-read (watch-descriptor watch) (sb-sys:vector-sap buffer) (length buffer)))))

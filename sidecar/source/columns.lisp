@@ -1,12 +1,16 @@
-;;;; Columns: growable parallel arrays of (unsigned-byte 32), in sections. A worker fills the sections of
-;;;; one file, `pack-sections' writes them one after the other into one vector (a run), and the readers that
-;;;; `define-section' makes take that vector back apart. The same layout serves memory and snapshot.
+;;;; Columns: growable parallel arrays of (unsigned-byte 32), in sections. A worker fills the sections of one file,
+;;;; `pack-sections' writes them one after the other into one vector (a run), each column as narrow as its numbers allow,
+;;;; and the readers that `define-section' makes take that vector back apart. The same layout serves memory and snapshot.
+;;;;
+;;;; A run, in words from its start: its size; the counts of the sections; a descriptor for each column; the columns. A
+;;;; descriptor is 4 * the column's place + its width: 0, one number stands for all rows; 1, 8 bits; 2, 16 bits; 3, 32 bits.
+;;;; In narrow columns all ones stand for +none+. A large repository takes half the memory that full words would.
 
 (defpackage #:opl.source.columns
   (:use #:cl)
   (:import-from #:opl.source.names #:u32-vector #:make-u32 #:+none+)
   (:export #:section #:make-section #:section-count #:section-columns #:section-reset
-           #:define-section #:run #:make-run #:run-words #:run-start #:pack-sections #:run-size #:section-numbers))
+           #:define-section #:do-column #:run #:make-run #:run-words #:run-start #:pack-sections #:run-size #:section-numbers))
 (in-package #:opl.source.columns)
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
@@ -32,6 +36,8 @@
   (words (make-u32 0) :type u32-vector :read-only t)
   (start 0 :type (unsigned-byte 62) :read-only t))
 
+(defconstant +most-sections+ 16 "Room for counts in a run: readers are compiled before the last section is known.")
+
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *sections* '()
     "Names of the sections in the order in which they are packed, first to last.")
@@ -39,6 +45,27 @@
   (defun section-number (name) (position name *sections*)))
 
 (defun section-numbers () (copy-list *sections*))
+
+(defun descriptor-place (section column)
+  "Where a run holds the descriptor of COLUMN, counted from 0, of SECTION."
+  (+ 1 +most-sections+
+     (loop for name in *sections* until (eq name section) sum (gethash name *section-widths*))
+     column))
+
+(declaim (inline column-number))
+(defun column-number (words start descriptor i)
+  "The number in row I of the column of DESCRIPTOR, of the run that starts at START of WORDS."
+  (declare (type u32-vector words) (type (unsigned-byte 62) start) (type (unsigned-byte 32) descriptor i)
+           (optimize (speed 2) (safety 0)))
+  (let ((at (+ start (ash descriptor -2))))
+    (declare (type (unsigned-byte 62) at))
+    (case (logand descriptor 3)
+      (3 (aref words (+ at i)))
+      (2 (let ((value (logand #xFFFF (ash (aref words (+ at (ash i -1))) (- (ash (logand i 1) 4))))))
+           (if (= value #xFFFF) +none+ value)))
+      (1 (let ((value (logand #xFF (ash (aref words (+ at (ash i -2))) (- (ash (logand i 3) 3))))))
+           (if (= value #xFF) +none+ value)))
+      (t (aref words at)))))
 
 (defmacro define-section (name (&rest columns) &optional documentation)
   "Defines a section of parallel columns. For a section `site' with columns `name' and `line':
@@ -73,8 +100,7 @@
          (section-count (the section (svref facts (load-time-value (section-number ',name) t)))))
        (defun ,(symbol "~A-count" name) (run)
          (declare (type run run) (optimize (speed 2) (safety 0)))
-         (aref (run-words run)
-               (+ (run-start run) 1 (* 2 (the fixnum (load-time-value (section-number ',name) t))))))
+         (aref (run-words run) (+ (run-start run) 1 (the fixnum (load-time-value (section-number ',name) t)))))
        ,@(loop for column in columns for c from 0
                for reader = (symbol "~A-~A" name column)
                for draft = (symbol "draft-~A-~A" name column)
@@ -95,29 +121,88 @@
                          value))
                  (defun ,reader (run i)
                    (declare (type run run) (type (unsigned-byte 32) i) (optimize (speed 2) (safety 0)))
-                   (let* ((words (run-words run)) (start (run-start run))
-                          (header (+ start 1 (* 2 (the fixnum (load-time-value (section-number ',name) t)))))
-                          (count (aref words header)))
-                     (declare (type (unsigned-byte 62) start header))
-                     (aref words (+ start (aref words (1+ header)) (* ,c count) i))))))
+                   (let ((words (run-words run)) (start (run-start run)))
+                     (column-number words start
+                                    (aref words (+ start (the fixnum (load-time-value (descriptor-place ',name ,c) t))))
+                                    i)))))
        ',name)))
 
+(defmacro do-column ((row number) (run section column) &body body)
+  "BODY for each row of COLUMN, counted from 0, of SECTION in RUN, with ROW and its NUMBER: for passes over whole columns, which
+need not ask for the width at each row. BODY is compiled four times; what it does seldom belongs into a function."
+  (let ((words (gensym)) (start (gensym)) (count (gensym)) (descriptor (gensym)) (at (gensym)))
+    (flet ((each (value)
+             `(dotimes (,row ,count)
+                (let ((,number ,value)) (declare (type (unsigned-byte 32) ,number)) ,@body)))
+           (narrow (bits)
+             (let ((rows (/ 32 bits)) (ones (1- (ash 1 bits))) (value (gensym)))
+               `(let ((,value (logand ,ones (ash (aref ,words (+ ,at (ash ,row ,(- (1- (integer-length rows))))))
+                                                 (- (* ,bits (logand ,row ,(1- rows))))))))
+                  (if (= ,value ,ones) +none+ ,value)))))
+      `(let* ((,words (run-words ,run)) (,start (run-start ,run))
+              (,count (aref ,words (+ ,start 1 (the fixnum (load-time-value (section-number ',section) t)))))
+              (,descriptor (aref ,words (+ ,start (the fixnum (load-time-value (descriptor-place ',section ,column) t)))))
+              (,at (+ ,start (ash ,descriptor -2))))
+         (declare (type u32-vector ,words) (type (unsigned-byte 61) ,start ,at) (type (unsigned-byte 32) ,count ,descriptor))
+         (case (logand ,descriptor 3)
+           (3 ,(each `(aref ,words (+ ,at ,row))))
+           (2 ,(each (narrow 16)))
+           (1 ,(each (narrow 8)))
+           (t ,(each `(aref ,words ,at))))))))
+
+(defun column-width (column count)
+  "The width of the first COUNT numbers of COLUMN, as descriptors give it."
+  (declare (type u32-vector column) (type index count) (optimize (speed 2) (safety 0)))
+  (if (zerop count)
+      0
+      (let ((first (aref column 0)) (same t) (largest 0))
+        (declare (type (unsigned-byte 32) first largest))
+        (dotimes (i count)
+          (let ((value (aref column i)))
+            (unless (= value first) (setf same nil))
+            (when (and (> value largest) (/= value +none+)) (setf largest value))))
+        (cond (same 0) ((< largest #xFF) 1) ((< largest #xFFFF) 2) (t 3)))))
+
+(declaim (inline column-words))
+(defun column-words (width count)
+  (declare (type index count))
+  (ecase width (0 1) (1 (ash (+ count 3) -2)) (2 (ash (+ count 1) -1)) (3 count)))
+
+(defun pack-column (words at column count width)
+  "Writes the first COUNT numbers of COLUMN into WORDS from AT on."
+  (declare (type u32-vector words column) (type index at count) (optimize (speed 2) (safety 0)))
+  (flet ((narrow (bits rows mask)
+           (declare (type (integer 8 16) bits) (type (integer 2 4) rows) (type (unsigned-byte 16) mask))
+           (dotimes (i count)
+             (multiple-value-bind (word part) (truncate i rows)
+               (setf (aref words (+ at word))
+                     (logior (aref words (+ at word))
+                             (ldb (byte 32 0) (ash (logand mask (aref column i)) (the (integer 0 24) (* bits part))))))))))
+    (ecase width
+      (0 (setf (aref words at) (if (zerop count) 0 (aref column 0))))
+      (1 (narrow 8 4 #xFF))
+      (2 (narrow 16 2 #xFFFF))
+      (3 (replace words column :start1 at :end2 count)))))
+
 (defun pack-sections (facts)
-  "A run of its own with the rows of all sections in FACTS. Word 0 is the size in words; then, for each
-section, its count and the offset of its first column."
+  "A run of its own with the rows of all sections in FACTS."
   (declare (type simple-vector facts))
-  (let* ((header (1+ (* 2 (length facts))))
-         (size (+ header (loop for section across facts
-                               sum (* (section-count section) (length (section-columns section))))))
-         (words (make-u32 size)) (at header))
-    (declare (type index at) (type u32-vector words))
+  (let* ((widths (loop for section across facts
+                       collect (loop for column across (section-columns section) collect (column-width column (section-count section)))))
+         (header (+ 1 +most-sections+ (reduce #'+ widths :key #'length)))
+         (size (+ header (loop for section across facts for row in widths
+                               sum (loop for width in row sum (column-words width (section-count section))))))
+         (words (make-u32 size)) (at header) (descriptor (1+ +most-sections+)))
+    (declare (type index at descriptor) (type u32-vector words))
     (setf (aref words 0) size)
-    (loop for section across facts for s from 0
+    (loop for section across facts for s from 0 for row in widths
           for count of-type index = (section-count section)
-          do (setf (aref words (+ 1 (* 2 s))) count (aref words (+ 2 (* 2 s))) at)
-             (loop for column across (section-columns section)
-                   do (replace words (the u32-vector column) :start1 at :end2 count)
-                      (incf at count)))
+          do (setf (aref words (1+ s)) count)
+             (loop for column across (section-columns section) for width in row
+                   do (setf (aref words descriptor) (logior (ash at 2) width))
+                      (incf descriptor)
+                      (pack-column words at column count width)
+                      (incf at (the index (column-words width count)))))
     (make-run words 0)))
 
 (declaim (inline run-size))
@@ -126,5 +211,6 @@ section, its count and the offset of its first column."
 (export '(make-facts facts-reset))
 (defun make-facts ()
   "Empty sections, one of each kind defined, to be filled with what one file holds."
+  (assert (<= (length *sections*) +most-sections+))
   (map 'simple-vector (lambda (name) (make-section (gethash name *section-widths*))) *sections*))
 (defun facts-reset (facts) (map nil #'section-reset facts) facts)

@@ -58,11 +58,15 @@ several; nil when there is none."
 
 (defun includes-of (world file)
   "The files that FILE includes itself."
-  (remembered (world :c-includes file)
-    (let ((run (world-run world file)) (found '()))
-      (dotimes (import (import-count run) (nreverse found))
-        (let ((target (included-file world file (name-text world (import-module run import)))))
-          (when target (pushnew target found)))))))
+  (let ((known (remembered (world :c-includes) (make-array (world-file-count world) :initial-element :unknown))))
+    (declare (type simple-vector known))
+    (if (eq :unknown (svref known file))
+        (setf (svref known file)
+              (let ((run (world-run world file)) (found '()))
+                (dotimes (import (import-count run) (nreverse found))
+                  (let ((target (included-file world file (name-text world (import-module run import)))))
+                    (when target (pushnew target found))))))
+        (svref known file))))
 
 (defun includers-of (world file)
   "Files that include FILE themselves."
@@ -75,27 +79,48 @@ several; nil when there is none."
 
 (defconstant +includers-asked+ 8 "Of a header that everything includes no more files than these are asked for what it sees.")
 
-(defun seen-through-includers-p (world file holder)
-  "Whether HOLDER is seen in FILE because a file that includes FILE includes it too, or is it: parts of a source that
-are files of their own, lists of macros to be defined by whoever includes them."
-  (loop for includer in (includers-of world file) repeat +includers-asked+
-          thereis (or (= 1 (aref (include-closure world includer) holder))
-                      (loop for outer in (includers-of world includer) repeat +includers-asked+
-                              thereis (= 1 (aref (include-closure world outer) holder))))))
+(defconstant +closures-kept+ 1024
+  "Closures remembered, each in the place of its file's number: calls are resolved file by file, and a bit for each file of a large
+repository is 10 kB.")
 
-(defconstant +closures-kept+ 4000 "Closures remembered; beyond, in the largest repositories, they are made anew.")
+(deftype file-set () 'simple-bit-vector)
+
+(defmacro kept-set ((world keyword file) &body body)
+  "The file set BODY makes for FILE, remembered for as long as no other file takes its place. Found without a lock."
+  (let ((table (gensym)) (place (gensym)) (kept (gensym)) (set (gensym)))
+    `(let* ((,table (remembered (,world ,keyword) (make-array +closures-kept+ :initial-element nil)))
+            (,place (mod ,file +closures-kept+)) (,kept (svref ,table ,place)))
+       (declare (type simple-vector ,table))
+       (if (and ,kept (eql ,file (car ,kept)))
+           (the file-set (cdr ,kept))
+           (let ((,set (progn ,@body)))
+             (setf (svref ,table ,place) (cons ,file ,set))
+             (the file-set ,set))))))
 
 (defun include-closure (world file)
-  "A bit vector over file numbers: FILE and all that it includes."
-  (let ((table (remembered (world :c-closures) (make-hash-table :synchronized t))))
-    (or (gethash file table)
-        (let ((bits (make-array (world-file-count world) :element-type 'bit :initial-element 0)) (queue (list file)))
-          (setf (aref bits file) 1)
-          (loop while queue
-                do (dolist (next (includes-of world (pop queue)))
-                     (when (zerop (aref bits next)) (setf (aref bits next) 1) (push next queue))))
-          (when (< (hash-table-count table) +closures-kept+) (setf (gethash file table) bits))
-          bits))))
+  "The set of FILE and all that it includes."
+  (kept-set (world :c-closures file)
+    (let ((bits (make-array (world-file-count world) :element-type 'bit :initial-element 0)) (queue (list file)))
+      (setf (aref bits file) 1)
+      (loop while queue
+            do (dolist (next (includes-of world (pop queue)))
+                 (when (zerop (aref bits next)) (setf (aref bits next) 1) (push next queue))))
+      bits)))
+
+(defun seen-by-includers (world file)
+  "The set of what the files that include FILE see, and what those see that include these: parts of a source that are files of
+their own, lists of macros to be defined by whoever includes them."
+  (kept-set (world :c-seen-by-includers file)
+    (let ((bits (make-array (world-file-count world) :element-type 'bit :initial-element 0)))
+      (flet ((add (other) (bit-ior bits (include-closure world other) bits)))
+        (loop for includer in (includers-of world file) repeat +includers-asked+
+              do (add includer)
+                 (loop for outer in (includers-of world includer) repeat +includers-asked+ do (add outer))))
+      bits)))
+
+(defun seen-through-includers-p (world file holder)
+  "Whether HOLDER is seen in FILE because a file that includes FILE includes it too, or is it."
+  (and (includers-of world file) (= 1 (aref (seen-by-includers world file) holder))))
 
 ;;; Calls
 
