@@ -137,6 +137,7 @@
    (:file "search/tests")
    (:file "search/mentions")
    (:file "search/past")
+   (:file "search/near")
    (:file "search/rank")
    (:file "search/symbols")
    (:file "search/commits")

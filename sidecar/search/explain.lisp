@@ -46,7 +46,7 @@
   "The first eight digits of the most similar commit that changed FILE, or nil."
   (let ((history (evidence-history evidence)))
     (when (and history similar)
-      (let ((files (opl.search.past::past-files (past-of (evidence-index evidence) history))))
+      (let ((files (opl.search.past:past-files (past-of (evidence-index evidence) history))))
         (loop for (commit) in similar
               do (do-commit-files (number) (history commit)
                    (when (= file (aref files number))
@@ -66,6 +66,10 @@
             ((is "phrases") "holds words of the task as text")
             ((is "similar-commits" "messages")
              (let ((sha (similar-commit-of evidence similar file))) (and sha (format nil "changed by ~A, like the task" sha))))
+            ((is "imported") "imported by files that fit")
+            ((is "imported-by-tests") "imported by tests that fit")
+            ((is "together") "changed along with files that fit")
+            ((is "part") "in the part that the title names")
             ((is "same-issue") "changed for the same issue")
             ((is "edited") "edited in this session")
             ((is "recently-changed" "length" "entry-file" "aside" "test" "document" "vendored" "generated") nil)
@@ -88,7 +92,7 @@
   (let ((named 0.0) (words 0.0) (past 0.0))
     (loop for (name . share) in (shares ranking file)
           do (cond ((member name '("words" "comments" "strings" "phrases" "uses-named" "other-definitions") :test #'string=) (incf words share))
-                   ((member name '("similar-commits" "messages" "recently-changed" "same-issue") :test #'string=) (incf past share))
+                   ((member name '("similar-commits" "messages" "recently-changed" "same-issue" "together") :test #'string=) (incf past share))
                    ((plusp share) (incf named share))))
     (cond ((= +tests+ (path-class (index-path (evidence-index (ranking-evidence ranking)) file))) :test)
           ((and (> past named) (> past words)) :history)

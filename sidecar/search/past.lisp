@@ -7,7 +7,7 @@
   (:import-from #:opl.source.language #:path-name)
   (:import-from #:opl.search.places #:path-components)
   (:import-from #:opl.search.lexical #:inverse-frequency)
-  (:export #:similar-commit-scores #:message-scores #:recency-scores #:reference-scores #:past-of #:past-commits #:past-recent
+  (:export #:similar-commit-scores #:message-scores #:recency-scores #:reference-scores #:past-of #:past-files #:past-commits #:past-recent
            #:commit-evidence #:similar-commits))
 (in-package #:opl.search.past)
 

@@ -177,12 +177,48 @@ int x(int y) { return y; }
     (let ((index (index-of root)) (history (opl.search.commits:read-history root)) (heard '()))
       (dolist (task (list "matchRoute `Router` route is already known here src/router.ts" "Session.expire Fix expiry of sessions #41 session index"
                           "isTrialEligible trim replace text user matchRoute finds handler test" (format nil "crash~%    at matchRoute (src/router.ts:4:3)~%demo docs vendor route")
-                          "src.session.expire other" "matchRoute"))
+                          "src.session.expire other" "matchRoute" "fix(session): trim"))
         (let ((answer (ask index history task :limit 50 :explain t :edited '("src/text.ts"))))
           (dolist (row (opl.search.answer:answer-files answer))
             (dolist (share (opl.search.answer:file-row-shares row)) (pushnew (car share) heard :test #'string=)))))
       (check-equal '() (remove-if (lambda (name) (or (member name heard :test #'string=) (string= name "generated")))
                                   (mapcar #'opl.search.rank:channel-name (opl.search.rank:channels)))))))
+
+(deftest neighbours-raise-what-is-spoken-of-and-bring-nothing-else
+  (with-repository (root)
+    (commit root "Hold seats" '("src/tail.ts" . "export function clip(text: string) { return text.slice(1) } // seats
+") '("src/seats.ts" . "import { clip } from './tail'
+export function holdSeats(seats: number) { return clip(String(seats)) }
+") '("src/other.ts" . "export function clap(text: string) { return text.slice(2) } // seats
+") '("src/silent.ts" . "export const nothing = 1
+"))
+    (commit root "Settle" '("src/seats.ts" . "import { clip } from './tail'
+import { nothing } from './silent'
+export function holdSeats(seats: number) { return clip(String(seats + nothing)) }
+"))
+    (let* ((index (index-of root)) (files (files-of (ask index nil "holdSeats holds too many seats"))))
+      (check-equal "src/seats.ts" (first files))
+      (check-equal "src/tail.ts" (second files))
+      (check (member "src/other.ts" files :test #'string=))
+      (check (not (member "src/silent.ts" files :test #'string=)))
+      ;; what an edit changes is read again, the rest is known
+      (write-text root "src/seats.ts" "import { clap } from './other'
+export function holdSeats(seats: number) { return clap(String(seats)) }
+")
+      (let* ((after (opl.index.refresh:refresh-index index nil '())) (new (opl.index.refresh:build-index root nil '())))
+        (flet ((imports (index path)
+                 (mapcar (lambda (file) (opl.index.store:index-path index file))
+                         (svref (opl.search.near:imports-of index) (opl.index.store:index-file-number index path)))))
+          (check-equal '("src/other.ts") (imports after "src/seats.ts"))
+          (check-equal (imports new "src/router.ts") (imports after "src/router.ts")))
+        (check-equal "src/other.ts" (second (files-of (ask after nil "holdSeats holds too many seats"))))))))
+
+(deftest the-part-that-a-title-names
+  (check-equal '("compiler-sfc") (opl.search.near:title-parts "fix(compiler-sfc): keep comments"))
+  (check-equal '("net" "http") (opl.search.near:title-parts "net/http: close the body"))
+  (check-equal '("a" "b") (opl.search.near:title-parts "feat(a, b): more"))
+  (check-equal '() (opl.search.near:title-parts "Error when running: it stops"))
+  (check-equal '() (opl.search.near:title-parts "")))
 
 (deftest shares-add-up-to-the-score
   (with-repository (root)
