@@ -147,7 +147,12 @@
    ;; change: diffs, impact, the test map
    (:file "change/diff")
    (:file "change/roots")
+   (:file "change/imports")
+   (:file "change/mentions")
    (:file "change/reach")
+   (:file "change/testfiles")
+   (:file "change/speech")
+   (:file "change/together")
    (:file "change/tests")
    (:file "change/impact")
    ;; failures: the pattern language, one table per runner

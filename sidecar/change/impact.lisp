@@ -1,7 +1,7 @@
 ;;;; Impact: what a change touches, who depends on it, which tests exercise it, and what could not be known.
 
 (defpackage #:opl.change.impact
-  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.reach #:opl.change.tests)
+  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.tests)
   (:import-from #:opl.source.names #:name-string)
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.search.places #:test-path-p)
@@ -53,8 +53,11 @@ suite can tell."
 
 (defun finish (index impact paths)
   (multiple-value-bind (dependants cut) (dependants-of index (impact-roots impact))
-    (setf (impact-dependants impact) dependants
-          (impact-tests impact) (rank-tests index (impact-roots impact) paths dependants))
+    (setf (impact-dependants impact) dependants)
+    (multiple-value-bind (tests unsure) (rank-tests index (impact-roots impact) paths dependants)
+      (setf (impact-tests impact) tests)
+      (when (and unsure tests (impact-roots impact))
+        (push "no call that is sure leads from a test to what changed; the tests are ranked by names, imports and history" (impact-reasons impact))))
     (when cut (push "more than 4,000 definitions depend on this; the list is cut" (impact-reasons impact)))
     (unless (index-complete-p index) (push (or (index-reason index) "the index is not complete") (impact-reasons impact)))
     (when (and (impact-roots impact) (null (impact-tests impact)))

@@ -2,14 +2,14 @@
 ;;;; certainty; and from the changed files against the imports.
 
 (defpackage #:opl.change.reach
-  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots)
+  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.mentions)
   (:import-from #:opl.source.names #:+none+ #:known #:name-case #:name-string #:find-name)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:import-from #:opl.graph.types #:import-file #:class-kind-p)
   (:import-from #:opl.graph.resolve #:overridden #:overrides #:subclasses)
-  (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges)
+  (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:make-edge)
   (:export #:dependant #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty #:dependant-via
-           #:dependant-weight #:dependants-of #:importers #:import-distances #:certainty-weight #:weaker #:dependant-rule))
+           #:dependant-weight #:dependants-of #:incoming #:certainty-weight #:weaker #:dependant-rule))
 (in-package #:opl.change.reach)
 
 (defstruct dependant
@@ -28,116 +28,186 @@ nearest to the root first; CERTAINTY the weakest of the way; WEIGHT in (0, 1]: h
 (defconstant +most-dependants+ 4000 "Dependants looked at; what reaches more than that reaches everything.")
 (defconstant +most-hops+ 12)
 
-(defun start-tags (world root)
-  "Tags whose callers depend on ROOT: itself; what it overrides, since a call to that may reach it; a class for its constructor;
-the members of a changed class."
+(defun enclosing-class (world tag)
+  "The class that TAG is a member of, or nil."
+  (let ((parent (opl.graph.world:tag-parent world tag)))
+    (and parent (class-kind-p (opl.graph.world:tag-kind world parent)) parent)))
+
+(defun stand-ins (world index tag)
+  "(tag . certainty) of what stands for TAG besides itself: the members that it overrides, since a call of these may reach it,
+what it is local to, and its class where the language calls it unnamed."
+  (append (mapcar (lambda (over) (cons over :possible)) (ignore-errors (overridden world tag)))
+          (loop for around = (opl.graph.world:tag-parent world tag) then (opl.graph.world:tag-parent world around)
+                while (and around (name-case (opl.graph.world:tag-kind world around) (("function" "method" "constructor" "accessor") t) (t nil)))
+                collect (cons around :likely))
+          (let ((class (enclosing-class world tag)))
+            (and class (implicit-member-p (name-string (index-names index) (tag-name index tag))) (list (cons class :likely))))))
+
+(defun start-tags (world index root)
+  "(tag . certainty) of what one must ask the callers of for ROOT: itself, its other names, what stands for these."
   (let ((tag (root-tag root)))
     (when tag
-      (append (list (cons tag :exact))
-              (mapcar (lambda (over) (cons over :possible)) (ignore-errors (overridden world tag)))))))
+      (let ((tags (cons tag (root-aliases index root))))
+        (append (mapcar (lambda (each) (cons each :exact)) tags)
+                (loop for each in tags append (stand-ins world index each)))))))
 
 (defconstant +least-weight+ 0.004 "What arrives less than this is not followed further.")
 
 (defconstant +namesake-weight+ 0.35
   "Chance that a call which cannot be resolved means the one definition of its name: a little above what the oracle shows for
 unique names of methods, since a call from a test is what is asked for.")
+(defconstant +own-name-weight+ 0.7 "The same for a call beside the definition.")
+(defconstant +mention-weight+ 0.5 "Chance that who names a definition without calling it runs it.")
 (defconstant +most-namesakes+ 400 "Unresolved calls of one name beyond which the name says nothing.")
 
 (defun edge-weight (index tag edge)
   "How much of a change of TAG arrives over EDGE: less over a call that only bears its name, the more things are called so."
-  (if (eq (edge-rule edge) :name)
-      (/ +namesake-weight+ (max 1 (definitions-called index (tag-name index tag))))
-      (certainty-weight (edge-certainty edge))))
+  (case (edge-rule edge)
+    (:name (* (name-rarity index (tag-name index tag)) (/ +namesake-weight+ (max 1 (definitions-called index (tag-name index tag))))))
+    (:own-name (/ +own-name-weight+ (max 1 (definitions-in index (tag-file tag) (tag-name index tag)))))
+    (:mention +mention-weight+)
+    (t (certainty-weight (edge-certainty edge)))))
 
 (defun definitions-called (index name)
   (let ((count 0)) (do-definitions (file def) (index name) (incf count)) count))
 
-(defun namesakes (world index tag weight)
-  "Edges, of rule :name, from the calls of TAG's name that resolution left open; none when these would weigh nothing."
+(defun member-p (index tag) (/= +none+ (def-parent (index-run index (tag-file tag)) (tag-def tag))))
+
+(defun names-file-p (index from tag)
+  "Whether the file FROM may mean TAG by a bare name: a member can be called on any object, a function only where its file is
+seen."
+  (or (member-p index tag)
+      (= from (tag-file tag))
+      (member from (gethash (tag-file tag) (importers index)))))
+
+(defun definitions-in (index file name)
+  (let ((run (index-run index file))) (loop for def below (def-count run) count (= name (def-name run def)))))
+
+(defconstant +common-sites+ 20 "Calls of one name from which on it is a common one.")
+
+(defun name-rarity (index name)
+  "1 for a name with few call sites, less with many: `write' is called on what no program defines."
+  (let ((count 0))
+    (do-sites (file site) (index name) (incf count))
+    (min 1.0 (sqrt (/ (float +common-sites+) (max 1 count))))))
+
+(defun own-namesakes (world index tag)
+  "Edges, of rule :own-name, from the open calls of TAG's name in TAG's own file: `this.get ()' beside `req.get ='."
+  (let* ((file (tag-file tag)) (run (index-run index file)) (name (tag-name index tag)) (edges '()))
+    (when (member-p index tag)
+      (dotimes (site (site-count run))
+        (when (and (= name (site-name run site)) (null (site-edges world file site :possible t)))
+          (push (make-edge (opl.graph.edges::site-caller world file site) file (site-line run site) name tag :possible :own-name site) edges))))
+    (nreverse edges)))
+
+(defun namesakes (world index tag)
+  "Edges, of rule :name, from the calls of TAG's name that resolution left open; none of a name that says nothing."
   (let ((name (tag-name index tag)) (edges '()) (count 0))
-    (when (> (* weight (/ +namesake-weight+ (max 1 (definitions-called index name)))) +least-weight+)
+    (when (> (length (name-string (index-names index) name)) 1)
       (do-sites (file site) (index name)
         (when (> (incf count) +most-namesakes+) (return))
-        (let ((found (site-edges world file site :possible t)))
-          (unless found
-            (push (opl.graph.edges::make-edge (opl.graph.edges::site-caller world file site) file (opl.source.facts:site-line (index-run index file) site) name tag :possible :name site)
-                  edges)))))
+        (when (and (/= file (tag-file tag)) (names-file-p index file tag) (null (site-edges world file site :possible t)))
+          (push (make-edge (opl.graph.edges::site-caller world file site) file (site-line (index-run index file) site) name tag :possible :name site)
+                edges))))
     (if (> count +most-namesakes+) '() (nreverse edges))))
 
-(defun dependants-of (index roots &key (hops +most-hops+) (possible t))
-  "Everything that calls ROOTS, over at most HOPS calls, nearest and surest first within a hop. Second value: whether it was cut."
-  (let ((world (world-of index)) (seen (make-hash-table)) (queue '()) (found '()) (count 0) (cut nil))
-    (dolist (root roots)
-      (loop for (tag . certainty) in (start-tags world root)
-            do (unless (gethash tag seen)
-                 (setf (gethash tag seen) t)
-                 (push (list tag 0 '() certainty (certainty-weight certainty)) queue))))
-    (setf queue (nreverse queue))
-    (loop while (and queue (not cut))
-          do (let ((next '()))
-               (dolist (entry queue)
-                 (destructuring-bind (tag hop via certainty weight) entry
-                   (when (and (< hop hops) (not cut))
-                     (dolist (edge (append (callers world tag :possible possible) (and possible (namesakes world index tag weight))))
-                       (let* ((caller (edge-caller edge)) (key (or caller (- -1 (edge-file edge))))
-                              (sure (weaker certainty (edge-certainty edge)))
-                              (arrives (* weight (edge-weight index tag edge) (if (zerop hop) 1.0 +hop-loss+))))
-                         (unless (gethash key seen)
-                           (setf (gethash key seen) t)
-                           (push (make-dependant :tag caller :file (edge-file edge) :line (edge-line edge) :hop (1+ hop) :via (reverse via)
-                                                 :certainty sure :rule (edge-rule edge) :weight arrives)
-                                 found)
-                           (when (>= (incf count) +most-dependants+) (setf cut t))
-                           (when (and caller (> arrives +least-weight+))
-                             (push (list caller (1+ hop) (cons caller via) sure arrives) next)
-                             (dolist (over (ignore-errors (overridden world caller)))
-                               (unless (gethash over seen)
-                                 (setf (gethash over seen) t)
-                                 (push (list over (1+ hop) (cons caller via) :possible (* arrives (certainty-weight :possible))) next))))))))))
-               (setf queue (nreverse next))))
-    (values (nreverse found) cut)))
+(defun mention-edges (index tag)
+  "Edges, of rule :mention, from where TAG is named without being called."
+  (loop for mention in (mentions-of index tag (importers index))
+        collect (make-edge (mention-tag mention) (mention-file mention) (mention-line mention) (tag-name index tag) tag :possible :mention nil)))
 
-;;; Imports
+(defun incoming (world index tag)
+  "The edges that lead to TAG: calls, calls that only bear its name, mentions. Found once an index."
+  (remembered (world :incoming tag)
+    (append (callers world tag :possible t) (own-namesakes world index tag) (namesakes world index tag) (mention-edges index tag))))
 
-(defun go-test-path-p (path)
-  (let ((start (- (length path) 8))) (and (plusp start) (string= "_test.go" path :start2 start))))
+;;; What is gone has no tag: whoever still calls its name and means nothing else
 
-(defun importers (index)
-  "Table from a file number to the numbers of the files that import it."
-  (let ((world (world-of index)))
-    (remembered (world :importers)
-      (let ((table (make-hash-table)))
-        (do-files (file) (index)
-          (let ((run (index-run index file)) (path (index-path index file)))
-            (when (go-test-path-p path) ; a Go test sees its package without importing it
-              (do-files-in-directory (other) (index (subseq path 0 (or (position #\/ path :from-end t) 0)))
-                (unless (go-test-path-p (index-path index other)) (pushnew file (gethash other table)))))
-            (dotimes (import (import-count run))
-              (let ((to (ignore-errors (import-file world file import))))
-                (dolist (target (import-targets index file run import to))
-                  (unless (= target file) (pushnew file (gethash target table))))))))
-        table))))
+(defconstant +gone-weight+ 0.8 "Chance that a call which means nothing any more meant the definition that is gone.")
 
-(defun import-targets (index file run import to)
-  "The files that an import which leads to TO reaches: one, or those of a package."
-  (declare (ignore run import file))
-  (cond ((integerp to) (list to))
-        ((and (consp to) (eq (car to) :package))
-         (let ((package (cdr to)))
-           (cond ((stringp package)
-                  (let ((files '())) (do-files-in-directory (each) (index package) (push each files)) files))
-                 ((and (listp package) (every #'integerp package)) package))))))
+(defun gone-dependants (world index root)
+  "Dependants of ROOT, which is deleted: open calls of its name, from its own file or one that imports it, or of a member from
+anywhere."
+  (let ((name (find-name (index-names index) (root-name root))) (file (index-file-number index (root-path root))) (found '()) (count 0))
+    (when (and name (plusp (length (root-name root))))
+      (do-sites (from site) (index name)
+        (when (> (incf count) +most-namesakes+) (return))
+        (when (and (or (root-scope root) (eql from file) (null file) (member from (gethash file (importers index))))
+                   (null (site-edges world from site :possible t)))
+          (push (make-dependant :tag (opl.graph.edges::site-caller world from site) :file from :line (site-line (index-run index from) site)
+                                :certainty (if (root-scope root) :possible :likely) :rule :gone
+                                :weight (/ +gone-weight+ (if (root-scope root) 2.0 1.0)))
+                found))))
+    (nreverse found)))
 
-(defun import-distances (index files)
-  "Table from file number to how many imports lie between it and the nearest of FILES, which are at 0."
-  (let ((distances (make-hash-table)) (table (importers index)) (queue files))
-    (dolist (file files) (setf (gethash file distances) 0))
-    (loop while queue
-          do (let ((next '()))
-               (dolist (file queue)
-                 (dolist (importer (gethash file table))
-                   (unless (gethash importer distances)
-                     (setf (gethash importer distances) (1+ (gethash file distances)))
-                     (push importer next))))
-               (setf queue (nreverse next))))
-    distances))
+;;; Ways: always on from where most of the change arrives, so that a definition is met by its surest way first
+
+(defstruct (way (:constructor make-way (weight order tag hop via certainty)))
+  (weight 0.0 :type single-float) (order 0 :type fixnum) tag (hop 0 :type fixnum) via certainty)
+
+(defun way-before-p (a b)
+  (or (> (way-weight a) (way-weight b))
+      (and (= (way-weight a) (way-weight b)) (< (way-order a) (way-order b)))))
+
+(defun heap-push (way heap)
+  (vector-push-extend way heap)
+  (loop with i = (1- (fill-pointer heap))
+        for parent = (floor (1- i) 2)
+        while (and (plusp i) (way-before-p (aref heap i) (aref heap parent)))
+        do (rotatef (aref heap i) (aref heap parent)) (setf i parent)))
+
+(defun heap-pop (heap)
+  (let ((top (aref heap 0)) (last (vector-pop heap)) (size (fill-pointer heap)))
+    (when (plusp size)
+      (setf (aref heap 0) last)
+      (loop with i = 0
+            for child = (1+ (* 2 i))
+            while (< child size)
+            do (when (and (< (1+ child) size) (way-before-p (aref heap (1+ child)) (aref heap child))) (incf child))
+               (if (way-before-p (aref heap child) (aref heap i))
+                   (progn (rotatef (aref heap i) (aref heap child)) (setf i child))
+                   (return))))
+    top))
+
+(defun dependants-of (index roots &key (hops +most-hops+))
+  "Everything that depends on ROOTS by calls and mentions, over at most HOPS of them, most affected first. Second value:
+whether it was cut."
+  (let ((world (world-of index)) (settled (make-hash-table)) (met (make-hash-table)) (heap (make-array 64 :adjustable t :fill-pointer 0))
+        (order 0) (count 0) (cut nil) (own (make-hash-table)))
+    (flet ((start (tag hop via certainty weight)
+             (unless (gethash tag settled)
+               (heap-push (make-way weight (incf order) tag hop via certainty) heap))))
+      (dolist (root roots)
+        (loop for (tag . certainty) in (start-tags world index root)
+              do (setf (gethash tag own) t)
+                 (start tag 0 '() certainty (certainty-weight certainty)))
+        (unless (or (root-tag root) (eq (root-what root) :module))
+          (dolist (dependant (gone-dependants world index root))
+            (let ((caller (dependant-tag dependant)))
+              (setf (gethash (or caller (- -1 (dependant-file dependant))) met) dependant)
+              (when caller (start caller 1 '() (dependant-certainty dependant) (dependant-weight dependant)))))))
+      (loop while (and (plusp (fill-pointer heap)) (not cut))
+            do (let* ((way (heap-pop heap)) (tag (way-tag way)) (hop (way-hop way)) (via (way-via way)))
+                 (unless (or (gethash tag settled) (>= hop hops))
+                   (setf (gethash tag settled) t)
+                   (dolist (edge (incoming world index tag))
+                     (let* ((caller (edge-caller edge)) (key (or caller (- -1 (edge-file edge))))
+                            (sure (weaker (way-certainty way) (edge-certainty edge)))
+                            (arrives (* (way-weight way) (edge-weight index tag edge) (if (zerop hop) 1.0 +hop-loss+)))
+                            (known (gethash key met)))
+                       (unless (or (< arrives (/ +least-weight+ 10)) (and caller (gethash caller own)) (and known (>= (dependant-weight known) arrives)))
+                         (unless known (when (>= (incf count) +most-dependants+) (setf cut t)))
+                         (setf (gethash key met)
+                               (make-dependant :tag caller :file (edge-file edge) :line (edge-line edge) :hop (1+ hop) :via (reverse via)
+                                               :certainty sure :rule (edge-rule edge) :weight arrives))
+                         (when (and caller (> arrives +least-weight+))
+                           (start caller (1+ hop) (cons caller via) sure arrives)
+                           (loop for (other . certainty) in (stand-ins world index caller)
+                                 do (start other (1+ hop) (cons caller via) (weaker sure certainty) (* arrives (certainty-weight certainty)))))))))))
+      (values (sort (loop for dependant being the hash-values of met collect dependant) (lambda (a b) (dependant-before-p index a b))) cut))))
+
+(defun dependant-before-p (index a b)
+  (let ((a-weight (dependant-weight a)) (b-weight (dependant-weight b)))
+    (cond ((/= a-weight b-weight) (> a-weight b-weight))
+          ((/= (dependant-file a) (dependant-file b)) (and (string< (index-path index (dependant-file a)) (index-path index (dependant-file b))) t))
+          (t (< (dependant-line a) (dependant-line b))))))

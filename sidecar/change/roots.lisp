@@ -11,7 +11,7 @@
   (:import-from #:opl.index.reading #:facts-of-octets)
   (:export #:root #:make-root #:root-tag #:root-name #:root-kind #:root-path #:root-line #:root-end #:root-scope #:root-what #:root-lines
            #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced #:findings-changes
-           #:innermost-definition))
+           #:innermost-definition #:root-aliases #:root-names))
 (in-package #:opl.change.roots)
 
 (defstruct root
@@ -144,6 +144,41 @@ graph; CHANGES the parsed diff."
   (declare (ignore texts))
   (let* ((from (def-line run def)) (to (if (< (def-from run def) (def-to run def)) from from)))
     (some (lambda (line) (<= from line to)) lines)))
+
+;;; Other names of a root
+
+(defconstant +alias-lines+ 3 "Lines within which `a = b = function' stands.")
+
+(defun root-aliases (index root)
+  "Tags of the definitions that are the same body by another name: `req.get = req.header = function header () …'."
+  (let ((tag (root-tag root)) (found '()))
+    (when tag
+      (let* ((run (index-run index (tag-file tag))) (def (tag-def tag)) (end (def-end run def)))
+        (unless (or (= end +none+) (= end (def-line run def)))
+          (dotimes (other (def-count run))
+            (when (and (/= other def) (= end (def-end run other)) (/= (def-name run other) (def-name run def))
+                       (<= (abs (- (def-line run other) (def-line run def))) +alias-lines+)
+                       (function-like-p run other) (function-like-p run def)
+                       (/= other (def-parent run def)) (/= def (def-parent run other)))
+              (push (tag (tag-file tag) other) found))))))
+    (nreverse found)))
+
+(defun function-like-p (run def)
+  (name-case (def-kind run def) (("function" "method" "constructor" "accessor") t) (t nil)))
+
+(defun constructor-p (root)
+  "Whether making an object of its class runs ROOT."
+  (or (string= (root-kind root) "constructor")
+      (member (root-name root) '("__init__" "__new__" "__post_init__" "initialize" "__construct") :test #'string=)))
+
+(defun root-names (index root)
+  "(text . weight) of what ROOT is called: itself, its aliases, its class, which is as good as it where making one runs it."
+  (unless (eq (root-what root) :module)
+    (append (list (cons (root-name root) 1.0))
+            (loop for alias in (root-aliases index root) collect (cons (name-string (index-names index) (tag-name index alias)) 1.0))
+            (let ((scope (root-scope root)))
+              (and scope
+                   (list (cons (subseq scope (1+ (or (position #\. scope :from-end t) -1))) (if (constructor-p root) 1.0 0.4))))))))
 
 ;;; One file
 

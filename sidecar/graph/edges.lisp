@@ -119,10 +119,21 @@ other call. The files are resolved by THREADS threads; FUNCTION is called by thi
             (dotimes (i (exported-count run)) (note (exported-local run i) (exported-name run i)))
             (dotimes (i (binding-count run)) ; const b = a, const { a: b } = c
               (let ((value (binding-value run i)))
-                (when (and (/= value +none+) (= (binding-kind run i) +variable+))
+                (when (and (/= value +none+) (member (binding-kind run i) '(#.+variable+ #.+defined+))) ; a top-level one is a definition too
                   (cond ((= (node-op run value) +op-name+) (note (node-a run value) (binding-name run i)))
                         ((= (node-op run value) +op-member+) (note (node-b run value) (binding-name run i)))))))))
         table))))
+
+(defun spread-locals (world table)
+  "What a file without definitions, which only hands on others (module.exports = require ('./lib/x')), is known as, these are too."
+  (loop repeat 2
+        do (do-world-files (from) (world)
+             (let ((run (world-run world from)) (locals (gethash from table)))
+               (when (and locals (zerop (def-count run)))
+                 (dotimes (i (import-count run))
+                   (let ((to (import-file world from i)))
+                     (when (integerp to) (dolist (local locals) (pushnew local (gethash to table))))))))))
+  table)
 
 (defun module-locals (world file)
   "Names under which the whole module FILE, or its default, is known elsewhere."
@@ -135,7 +146,7 @@ other call. The files are resolved by THREADS threads; FUNCTION is called by thi
                                      (or (= (import-name run i) (known "*")) (= (import-name run i) (known "default"))))
                             (let ((to (import-file world from i)))
                               (when (integerp to) (pushnew (import-local run i) (gethash to table))))))))
-                    table))))
+                    (spread-locals world table)))))
 
 (defun call-names (world tag)
   "The names, numbers, under which TAG may be called: its own, its class's for a constructor, and what it is renamed to."

@@ -9,6 +9,7 @@
   (:import-from #:opl.source.files #:git-output)
   (:import-from #:opl.source.octets #:make-octet-buffer #:read-octets-into #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.change.diff #:diff-error #:diff-error-reason)
+  (:import-from #:opl.search.commits #:history-within #:follow-head)
   (:import-from #:opl.operations.index #:signature-text))
 (in-package #:opl.operations.change)
 
@@ -176,9 +177,13 @@
       (emit affected-test (test-hit-path hit) (test-hit-score hit) (test-hit-certainty hit) (test-hit-reason hit) (test-hit-names hit)))
     (dolist (path (impact-files impact)) (emit changed-file path))))
 
+(defconstant +history-seconds+ 5 "So long an answer waits for a history that is still being read; what changed together ranks tests.")
+
 (define-operation impact (diff file target limit)
   "What a change touches and who depends on it."
   (let ((index (fresh-index)) (limit (if (plusp limit) limit +most-shown+)))
+    (follow-head (index-root index) (index-live-count index))
+    (history-within (index-root index) +history-seconds+)
     (handler-case
         (flet ((of-diff (text inspected) (emit-impact index (impact-of-diff index text) inspected nil limit)))
           (cond (diff (of-diff diff (format nil "~A, the diff given" (index-root index))))

@@ -1,0 +1,104 @@
+;;;; Imports turned round: who imports a file, and what runs when a file is loaded.
+
+(defpackage #:opl.change.imports
+  (:use #:cl #:opl.index.store #:opl.source.facts)
+  (:import-from #:opl.source.language #:language-family #:path-name)
+  (:import-from #:opl.graph.world #:world-of #:remembered)
+  (:import-from #:opl.graph.types #:import-file)
+  (:export #:importers #:loaders #:import-distances #:companions))
+(in-package #:opl.change.imports)
+
+(defun folder-of (path) (subseq path 0 (or (position #\/ path :from-end t) 0)))
+(defun folder-above (folder) (folder-of folder))
+
+(defun go-test-path-p (path)
+  (let ((start (- (length path) 8))) (and (plusp start) (string= "_test.go" path :start2 start))))
+
+(defun import-targets (index to)
+  "The files that an import which leads to TO reaches: one, or those of a package."
+  (cond ((integerp to) (list to))
+        ((and (consp to) (eq (car to) :package))
+         (let ((package (cdr to)))
+           (cond ((stringp package)
+                  (let ((files '())) (do-files-in-directory (each) (index package) (push each files)) files))
+                 ((and (listp package) (every #'integerp package)) package))))))
+
+(defun fixture-files (index path)
+  "The conftest.py of PATH's folder and of those above, which pytest loads for it."
+  (loop for folder = (folder-of path) then (folder-above folder)
+        for file = (index-file-number index (if (string= folder "") "conftest.py" (concatenate 'string folder "/conftest.py")))
+        when (and file (string/= path (index-path index file))) collect file
+        until (string= folder "")))
+
+(defun importers (index)
+  "Table from a file number to the numbers of the files that import it: in so many words, as a Go test does its package, or as
+pytest does for a test."
+  (let ((world (world-of index)))
+    (remembered (world :importers)
+      (let ((table (make-hash-table)))
+        (do-files (file) (index)
+          (let ((run (index-run index file)) (path (index-path index file)))
+            (flet ((note (target) (unless (= target file) (pushnew file (gethash target table)))))
+              (when (go-test-path-p path)
+                (do-files-in-directory (other) (index (folder-of path))
+                  (unless (go-test-path-p (index-path index other)) (note other))))
+              (when (and (eq (language-family (index-language index file)) :python) (plusp (test-count run)))
+                (mapc #'note (fixture-files index path)))
+              (dotimes (import (import-count run))
+                (mapc #'note (import-targets index (ignore-errors (import-file world file import))))))))
+        table))))
+
+(defun package-entries (index path)
+  "The __init__.py of the packages that the Python module at PATH lies in: loading it loads these first."
+  (loop for folder = (folder-of path) then (folder-above folder)
+        for file = (and (string/= folder "") (index-file-number index (concatenate 'string folder "/__init__.py")))
+        while file
+        unless (string= path (index-path index file)) collect file))
+
+(defun loaders (index)
+  "Table as `importers', of the files that load a file when they are loaded: a Python module's package's entry too."
+  (let ((world (world-of index)) (importers (importers index)))
+    (remembered (world :loaders)
+      (let ((table (make-hash-table)))
+        (maphash (lambda (file those) (setf (gethash file table) (copy-list those))) importers)
+        (maphash (lambda (file those)
+                   (when (eq (language-family (index-language index file)) :python)
+                     (dolist (entry (package-entries index (index-path index file)))
+                       (dolist (importer those)
+                         (unless (= importer entry) (pushnew importer (gethash entry table)))))))
+                 importers)
+        table))))
+
+(defun import-distances (index files &optional (table (importers index)))
+  "Table from file number to how many steps of TABLE lie between it and the nearest of FILES, which are at 0."
+  (let ((distances (make-hash-table)) (queue files))
+    (dolist (file files) (setf (gethash file distances) 0))
+    (loop while queue
+          do (let ((next '()))
+               (dolist (file queue)
+                 (dolist (importer (gethash file table))
+                   (unless (gethash importer distances)
+                     (setf (gethash importer distances) (1+ (gethash file distances)))
+                     (push importer next))))
+               (setf queue (nreverse next))))
+    distances))
+
+(defconstant +companion-importers+ 3 "A file that more than these import is a part of the program, not of one test.")
+(defconstant +companion-depth+ 3)
+
+(defun companions (index tests)
+  "Table from the number of a file that only few import to those of TESTS (a table by file) that load it: the example, the fixture
+or the helper through which a test exercises the program, which stands for the test."
+  (memo (index :companions)
+    (let ((importers (importers index)) (imports (make-hash-table)) (table (make-hash-table)))
+      (maphash (lambda (file those) (dolist (each those) (push file (gethash each imports)))) importers)
+      (loop for test being the hash-keys of tests
+            do (let ((front (list test)) (seen (list test)))
+                 (loop repeat +companion-depth+
+                       do (setf front (loop for file in front
+                                            append (loop for target in (gethash file imports)
+                                                         unless (or (member target seen) (gethash target tests)
+                                                                    (> (length (gethash target importers)) +companion-importers+))
+                                                           do (push target seen) and collect target))))
+                 (dolist (file seen) (unless (= file test) (push test (gethash file table))))))
+      table)))

@@ -1,0 +1,81 @@
+;;;; Which tests a change concerns, by the ways in which frameworks and languages reach code without a plain call.
+
+(unless (find-package "OPL.TEST.REPOSITORY") (load (merge-pathnames "repository.lisp" *load-truename*)))
+
+(defpackage #:opl.test.change-tests
+  (:use #:cl #:opl.test #:opl.test.repository #:opl.change.impact #:opl.change.tests #:opl.change.reach #:opl.change.roots)
+  (:import-from #:opl.index.store #:index-path #:definition-tags #:tag-name #:index-names)
+  (:import-from #:opl.source.names #:name-string))
+(in-package #:opl.test.change-tests)
+
+(defun lines (&rest lines) (format nil "~{~A~%~}" lines))
+
+(defun impact-of-name (index name) (impact-of-tags index (definition-tags index name)))
+
+(defun tests-of-name (index name) (mapcar #'test-hit-path (impact-tests (impact-of-name index name))))
+
+(defun reaches-p (index name path)
+  "Whether a call or mention in the file PATH depends on the definition NAME."
+  (find path (impact-dependants (impact-of-name index name)) :key (lambda (each) (index-path index (dependant-file each))) :test #'string=))
+
+(deftest a-function-in-a-table-is-reached-by-who-uses-the-table
+  (with-repository (folder ("app/dates.py" (lines "def parse_iso(text):" "    return text" "" "PARSERS = {" "    'iso': parse_iso," "}" ""
+                                                  "def read(kind, text):" "    return PARSERS[kind](text)"))
+                           ("tests/test_read.py" (lines "from app.dates import read" "" "def test_read():" "    assert read('iso', '1')"))
+                           ("tests/test_else.py" (lines "def test_else():" "    assert True")))
+    (let ((index (build folder)))
+      (check (reaches-p index "parse_iso" "tests/test_read.py"))
+      (check-equal "tests/test_read.py" (first (tests-of-name index "parse_iso"))))))
+
+(deftest what-a-metaclass-does-is-reached-by-who-makes-a-class
+  (with-repository (folder ("app/__init__.py" "") ("app/model.py" (lines "def register(cls):" "    return cls" "" "class Meta(type):" "    def __init__(cls, name, bases, space):" "        register(cls)"
+                                                  "" "class Model(metaclass=Meta):" "    pass"))
+                           ("tests/test_model.py" (lines "from app.model import Model" "" "class Own(Model):" "    pass" "" "def test_own():" "    assert Own")))
+    (check (reaches-p (build folder) "register" "tests/test_model.py"))))
+
+(deftest two-names-of-one-function-are-both-asked-for
+  (with-repository (folder ("lib/request.js" (lines "var req = {}" "module.exports = req" "" "req.get =" "req.header = function header (name) {" "  var lower = name" "  return this[lower]" "}"))
+                           ("test/get.js" (lines "var req = require('../lib/request')" "describe('req', function () {" "  it('reads', function () { req.get('a') })" "})")))
+    (let ((index (build folder)))
+      (check (reaches-p index "header" "test/get.js")))))
+
+(deftest a-default-handed-on-by-an-index-is-called-by-its-local-names
+  (with-repository (folder ("index.js" (lines "module.exports = require('./lib/app')")) ("lib/app.js" (lines "exports = module.exports = createApp" "" "function createApp () {" "  return 1" "}"))
+                           ("test/app.js" (lines "var app = require('..')" "describe('app', function () {" "  it('starts', function () { app() })" "})")))
+    (check (reaches-p (build folder) "createApp" "test/app.js"))))
+
+(deftest a-deleted-function-breaks-who-still-calls-it
+  (with-repository (folder ("m.py" (lines "def kept():" "    return 1" "" "def gone():" "    return 2"))
+                           ("tests/test_m.py" (lines "from m import gone" "" "def test_gone():" "    assert gone() == 2")))
+    (put-file folder "m.py" (lines "def kept():" "    return 1"))
+    (let* ((index (build folder))
+           (impact (impact-of-diff index (with-output-to-string (out) (sb-ext:run-program "git" (list "-C" (native folder) "diff" "HEAD") :search t :output out)))))
+      (check (find :deleted (impact-roots impact) :key #'root-what))
+      (check (find "tests/test_m.py" (impact-dependants impact) :key (lambda (each) (index-path index (dependant-file each))) :test #'string=))
+      (check-equal '("test_gone") (test-hit-names (first (impact-tests impact)))))))
+
+(deftest fixtures-and-examples-stand-for-the-tests-that-load-them
+  (with-repository (folder ("app.py" (lines "class Engine:" "    def start(self):" "        return 1"))
+                           ("tests/conftest.py" (lines "import pytest" "from app import Engine" "" "@pytest.fixture" "def engine():" "    return Engine().start()"))
+                           ("tests/test_engine_use.py" (lines "def test_use(engine):" "    assert engine == 1")))
+    (check-equal '("tests/test_engine_use.py") (tests-of-name (build folder) "start")))
+  (with-repository (folder ("lib/view.js" (lines "exports.render = function render (name) {" "  return name" "}"))
+                           ("examples/blog/index.js" (lines "var view = require('../../lib/view')" "module.exports = function blog () { return view.render('blog') }"))
+                           ("test/blog.js" (lines "var blog = require('../examples/blog')" "describe('blog', function () {" "  it('answers', function () { blog() })" "})"))
+                           ("test/none.js" (lines "describe('none', function () {" "  it('is', function () {})" "})")))
+    (check-equal "test/blog.js" (first (tests-of-name (build folder) "render")))))
+
+(deftest the-surest-way-to-a-dependant-is-told
+  (with-repository (folder ("m.py" (lines "def root():" "    return 1" "" "def near():" "    return root()" "" "def far():" "    return near()" "" "def both():" "    far()" "    return root()")))
+    (let* ((index (build folder)) (all (impact-dependants (impact-of-name index "root"))))
+      (flet ((hop (name) (dependant-hop (find name all :key (lambda (each) (name-string (index-names index) (tag-name index (dependant-tag each)))) :test #'string=))))
+        (check-equal '(1 1 2) (list (hop "near") (hop "both") (hop "far")))))))
+
+(deftest what-adds-nothing-is-left-out-of-the-list
+  (with-repository (folder ("shop.py" (lines "def sell(x):" "    return x" "" "def rent(x):" "    return x"))
+                           ("tests/test_sell.py" (lines "from shop import sell" "" "def test_sell():" "    assert sell(1)"))
+                           ("tests/test_a.py" (lines "import shop" "" "def test_a():" "    assert shop.rent(1)")) ("tests/test_b.py" (lines "import shop" "" "def test_b():" "    assert shop.rent(1)"))
+                           ("tests/test_c.py" (lines "import shop" "" "def test_c():" "    assert shop.rent(1)")) ("tests/test_d.py" (lines "import shop" "" "def test_d():" "    assert shop.rent(1)")))
+    (let ((tests (tests-of-name (build folder) "sell")))
+      (check-equal "tests/test_sell.py" (first tests))
+      (check (<= (length tests) 3)))))
