@@ -184,6 +184,7 @@
    (:file "failures/parse")
    ;; session: observations, recall, summary
    (:file "session/observation")
+   (:file "session/secrets")
    (:file "session/redact")
    (:file "session/journal")
    (:file "session/memory")
@@ -214,6 +215,7 @@
    (:file "operations/change")
    (:file "operations/calls")
    (:file "operations/context")
+   (:file "operations/places")
    (:file "operations/image")
    (:file "operations/memory")
    (:file "operations/runs")))

@@ -1,8 +1,9 @@
 // What the hooks add to a step of a session: each hook called as OpenCode calls it, over a repository of 5,000 files and a real sidecar.
 //   npx tsx bench/measure/hooks.ts [FILES] [ROUNDS]
-// Prints one JSON object: milliseconds, median and 95th percentile, by hook. The bar: a step at most 5 ms median, the list of a turn at most 30.
+// Prints one JSON object: milliseconds, median and 95th percentile, by hook; how many turns got their list in time; and the processor time of the sidecar
+// for a turn, its look beside and its edit, and tables made anew included. The bar: a step at most 5 ms median, the list of a turn at most 30.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { autoContext } from '../../plugin/hooks/auto-context.ts';
@@ -17,6 +18,19 @@ import { createHost } from '../../plugin/host.ts';
 
 const FILES = Number(process.argv[2] ?? 5000);
 const ROUNDS = Number(process.argv[3] ?? 100);
+
+/** Between a turn's last edit and the next turn: no one reads an answer and types in less. */
+const PAUSE_MILLISECONDS = 1000;
+
+/** Processor time of the process PID so far, in milliseconds; Linux counts it in hundredths of a second. */
+function processorTime(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    return Number.NaN;
+  }
+}
 
 /** Python files in a hundred folders, each calling into the one before it. */
 function makeRepository(folder: string): void {
@@ -60,6 +74,9 @@ try {
   >;
   const lists = composeHooks(host, {} as never, [autoContext]) as Record<string, AnyHook>;
   const model = { id: 'model', providerID: 'scripted', limit: { context: 200_000, output: 8192 } };
+  const { pid } = await sidecar.describe();
+  await new Promise((resolve) => setTimeout(resolve, 3 * PAUSE_MILLISECONDS));
+  const before = processorTime(pid);
   let listed = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const sessionID = `ses_${round % 10}`;
@@ -95,7 +112,9 @@ try {
       );
     });
     await journalOf(host).flush(5000);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
   }
+  const sidecarMilliseconds = Math.round((processorTime(pid) - before) / ROUNDS);
   const output = { context: [] };
   await timed('compaction', () => hooks['experimental.session.compacting']!({ sessionID: 'ses_0' }, output));
   await host.dispose();
@@ -105,7 +124,7 @@ try {
       Number(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(2));
     return [name, { median: at(0.5), p95: at(0.95), rounds: sorted.length }];
   });
-  console.log(JSON.stringify({ files: FILES, listed, ...Object.fromEntries(rows) }));
+  console.log(JSON.stringify({ files: FILES, listed, sidecarMilliseconds, ...Object.fromEntries(rows) }));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

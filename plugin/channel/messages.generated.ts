@@ -605,6 +605,18 @@ export interface Operations {
     };
     rows: "answer" | "ranked-file" | "channel" | "symbol" | "related";
   };
+  /** What likely matters to a turn of a session, best first, from what is there: the index as it is published and the history as far as it is read. Waits for the first index alone. */
+  "places": {
+    arguments: {
+      /** the session whose turn it is */
+      session: string;
+      /** what the turn says */
+      task: string;
+      /** files at most */
+      limit: number;
+    };
+    rows: "answer" | "ranked-file" | "symbol";
+  };
   /** Symbols and paths that contain a text. */
   "search": {
     arguments: {
@@ -875,6 +887,7 @@ export const operations: Record<
   "status": { lane: "query", rows: ["status"], arguments: [] },
   "refresh": { lane: "work", rows: ["refreshed"], arguments: [["paths","path*"]] },
   "context": { lane: "query", rows: ["answer","ranked-file","channel","symbol","related"], arguments: [["task","text"],["limit","natural"],["offset","natural"],["explain","flag"]] },
+  "places": { lane: "query", rows: ["answer","ranked-file","symbol"], arguments: [["session","text"],["task","text"],["limit","natural"]] },
   "search": { lane: "query", rows: ["answer","symbol"], arguments: [["name","text"],["limit","natural"]] },
   "symbols": { lane: "query", rows: ["tag"], arguments: [] },
   "calls": { lane: "query", rows: ["edge"], arguments: [["possible","flag"]] },
@@ -943,6 +956,7 @@ export const argumentSchemas: Record<OperationName, object> = {
   "status": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "refresh": {"type":"object","properties":{"paths":{"type":"array","items":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"}}},"required":["paths"],"additionalProperties":false},
   "context": {"type":"object","properties":{"task":{"type":"string"},"limit":{"type":"integer","minimum":0},"offset":{"type":"integer","minimum":0},"explain":{"type":"boolean"}},"required":["task","limit","offset","explain"],"additionalProperties":false},
+  "places": {"type":"object","properties":{"session":{"type":"string"},"task":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["session","task","limit"],"additionalProperties":false},
   "search": {"type":"object","properties":{"name":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["name","limit"],"additionalProperties":false},
   "symbols": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "calls": {"type":"object","properties":{"possible":{"type":"boolean"}},"required":["possible"],"additionalProperties":false},

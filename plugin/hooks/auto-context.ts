@@ -1,10 +1,12 @@
 // Each new turn of the user gets a short list of places that likely matter, at the tail of that turn and stored with it, so that what the model
-// has read before stays the same to the byte and its provider's prompt cache holds. OPL_AUTO_CONTEXT=0 turns it off.
+// has read before stays the same to the byte and its provider's prompt cache holds. A turn hardly waits: a list that comes later, as in the first turn
+// of a session, whose sidecar is still starting, stands after the first result of that turn that is about the repository. OPL_AUTO_CONTEXT=0 turns it off.
 
 import type { Part } from '@opencode-ai/sdk';
 import type { Reply } from '../channel/sidecar.ts';
 import type { Host } from '../host.ts';
 import type { HookFile } from './compose.ts';
+import { refresh } from './freshness.ts';
 import { inTime } from './in-time.ts';
 import { userText } from './observation.ts';
 import { nextPartID } from './part-id.ts';
@@ -17,8 +19,14 @@ const CHARACTERS = 1000;
 /** Symbols shown beside a file. */
 const SYMBOLS = 3;
 
-/** A turn does not wait longer than so for its list; the sidecar answers in a few milliseconds once it has an index. */
-const MILLISECONDS = 300;
+/** What a turn waits for its list at most: the sidecar answers in a third of it from an index of 5,000 files. */
+const TURN_MILLISECONDS = 30;
+
+/** A list that is not there by then, because the first index takes so long, is not wanted any more. */
+const LATE_MILLISECONDS = 120_000;
+
+/** Tools after whose result a late list may stand: those by which a model looks around. */
+const LOOKING = new Set(['grep', 'glob', 'list', 'read', 'bash']);
 
 /** Turns with fewer words ask for nothing that could be looked for. */
 const WORDS = 3;
@@ -34,7 +42,7 @@ const SHARE = 0.3;
 
 /** Turns that ask for nothing new. */
 const TRIVIAL =
-  /^(?:(?:yes|no|ok(?:ay)?|sure|please|thanks?|thank you|continue|go (?:on|ahead)|proceed|next|do it|keep going|carry on|good|great|fine|perfect|looks good|lgtm|stop|wait|hi|hello|y|n|yep|nope|right|done|retry|again|try again)[\s,.!]*)+$/i;
+  /^(?:(?:yes|no|ok(?:ay)?|sure|please|thanks?|thank you|continue|go (?:on|ahead)|proceed|next|do it|keep going|carry on|good|great|fine|perfect|looks good|lgtm|stop|wait|hi|hello|y|n|yep|nope|right|done|retry|again|try again|ja|nein|bitte|danke|weiter|mach weiter|mach|gut|genau|oui|non|merci|vas-y|d'accord|s[ií]|gracias|vale|sigue|hola)[\s,.!]*)+$/i;
 
 export function isTrivial(text: string): boolean {
   const words = text.split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
@@ -43,7 +51,7 @@ export function isTrivial(text: string): boolean {
 
 /** The list for REPLY without the paths of SEEN, or nothing when the index is not sure enough to speak unasked. */
 export function contextList(
-  reply: Reply<'context'>,
+  reply: Reply<'places'>,
   seen: ReadonlySet<string>,
 ): { text: string; paths: string[] } | undefined {
   const files = reply['ranked-file'];
@@ -72,12 +80,12 @@ export function contextList(
   };
 }
 
-async function ask(host: Host, task: string): Promise<Reply<'context'>> {
+async function ask(host: Host, session: string, task: string): Promise<Reply<'places'>> {
   const sidecar = await host.sidecar();
   return sidecar.call(
-    'context',
-    { task, limit: FILES * 2, offset: 0, explain: false },
-    { signal: AbortSignal.timeout(MILLISECONDS) },
+    'places',
+    { session, task, limit: FILES * 2 },
+    { signal: AbortSignal.timeout(LATE_MILLISECONDS) },
   );
 }
 
@@ -86,24 +94,90 @@ export function listsWanted(environment: NodeJS.ProcessEnv = process.env): boole
   return !/^(0|false|off|no)$/i.test(environment.OPL_AUTO_CONTEXT ?? '');
 }
 
-/** The list for a turn of SESSION that says TEXT, or nothing. Its paths count as seen from then on. Rejects when there is no list in time. */
-export async function likelyPlaces(host: Host, sessionID: string, text: string): Promise<string | undefined> {
-  const state = sessionState(host, sessionID);
-  if (isTrivial(text) || state.parent) return undefined;
-  const reply = await inTime(MILLISECONDS, ask(host, text.slice(0, TASK)));
-  const list = contextList(reply, new Set([...state.seen, ...mentioned(text)]));
-  for (const path of list?.paths ?? []) state.seen.add(path);
+/** What a turn waits: OPL_AUTO_CONTEXT_MS, for slow machines, else a few milliseconds. */
+function turnMilliseconds(environment: NodeJS.ProcessEnv = process.env): number {
+  const given = Number.parseInt(environment.OPL_AUTO_CONTEXT_MS ?? '', 10);
+  return given >= 0 ? given : TURN_MILLISECONDS;
+}
+
+/** Lists that came after their turn had gone on, by session. One at most: the next turn asks anew. */
+export class LateLists {
+  readonly #waiting = new Map<string, { reply?: Reply<'places'>; text: string }>();
+
+  /** Keeps what WORK comes to for SESSION's turn that says TEXT, in place of what an earlier turn has left. */
+  keep(session: string, text: string, work: Promise<Reply<'places'>>): void {
+    const entry: { reply?: Reply<'places'>; text: string } = { text };
+    this.#waiting.set(session, entry);
+    work.then(
+      (reply) => {
+        entry.reply = reply;
+      },
+      () => {
+        if (this.#waiting.get(session) === entry) this.#waiting.delete(session);
+      },
+    );
+  }
+
+  /** The list for SESSION that has come since, once. */
+  take(host: Host, session: string): string | undefined {
+    const { reply, text } = this.#waiting.get(session) ?? {};
+    if (!reply) return undefined;
+    this.#waiting.delete(session);
+    return unseen(host, session, text!, reply);
+  }
+
+  /** What SESSION still waits for is not wanted any more. */
+  drop(session: string): void {
+    this.#waiting.delete(session);
+  }
+}
+
+/** The list of REPLY without what SESSION has seen or its turn TEXT names; its paths count as seen from then on. */
+function unseen(host: Host, session: string, text: string, reply: Reply<'places'>): string | undefined {
+  const { seen } = sessionState(host, session);
+  const list = contextList(reply, new Set([...seen, ...mentioned(text)]));
+  for (const path of list?.paths ?? []) seen.add(path);
   return list?.text;
+}
+
+/** The list for a turn of SESSION that says TEXT, or nothing: none is wanted, or it comes later and is kept in LATE. */
+export async function likelyPlaces(
+  host: Host,
+  session: string,
+  text: string,
+  late: LateLists,
+): Promise<string | undefined> {
+  late.drop(session);
+  if (isTrivial(text) || sessionState(host, session).parent) return undefined;
+  const work = ask(host, session, text.slice(0, TASK));
+  try {
+    const reply = await inTime(turnMilliseconds(), work);
+    // What was edited elsewhere since the last look shows in the next answer; this one did not wait for it.
+    refresh(host, []);
+    return unseen(host, session, text, reply);
+  } catch {
+    late.keep(session, text, work);
+    return undefined;
+  }
 }
 
 export const autoContext: HookFile = (host) => {
   if (!listsWanted()) return {};
+  const late = new LateLists();
   return {
     async 'chat.message'({ sessionID }, { message, parts }) {
-      const text = await likelyPlaces(host, sessionID, userText(parts as never));
+      const text = await likelyPlaces(host, sessionID, userText(parts as never), late);
       if (!text) return;
       const id = nextPartID(parts.at(-1)?.id);
       parts.push({ id, sessionID, messageID: message.id, type: 'text', synthetic: true, text } as Part);
+    },
+    async 'tool.execute.after'({ tool, sessionID }, result) {
+      if (!LOOKING.has(tool) || typeof result?.output !== 'string') return;
+      const text = late.take(host, sessionID);
+      if (text) result.output = `${result.output.trimEnd()}\n\n${text}`;
+    },
+    async 'experimental.session.compacting'({ sessionID }) {
+      late.drop(sessionID);
     },
   };
 };

@@ -21,8 +21,8 @@ const READERS = new Set([
 
 const OWN = new Set(['repo_context', 'change_impact', 'verify_change', 'lisp_eval', 'lisp_reset']);
 
-/** Asks for a refresh beside the session; the sidecar carries it out before the answers asked for later. */
-function refresh(host: Host, paths: string[]): void {
+/** Asks for a refresh of PATHS, or of the whole tree without any, beside the session; the sidecar carries it out before the answers asked for later. */
+export function refresh(host: Host, paths: string[]): void {
   host
     .sidecar()
     .then((sidecar) => sidecar.call('refresh', { paths }))

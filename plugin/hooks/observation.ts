@@ -3,6 +3,7 @@
 import type { Host } from '../host.ts';
 import type { HookFile } from './compose.ts';
 import { editsOf } from './edits.ts';
+import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
 import { type AnyEvent, noteEvent, noteModel, sessionState } from './sessions.ts';
 
@@ -16,8 +17,9 @@ const OUTPUT = 60_000;
 /** The last lines of a failed command that are kept: errors stand there. */
 const LAST_LINES = 3;
 
-/** What lisp_eval waits at most for observations on their way. */
-const CATCH_UP_MILLISECONDS = 500;
+/** What lisp_eval waits at most for a sidecar that starts, as it would itself, and then for observations on their way. */
+const START_MILLISECONDS = 10_000;
+const CATCH_UP_MILLISECONDS = 1000;
 
 interface TextPart {
   type: string;
@@ -158,7 +160,10 @@ export const observation: HookFile = (host) => {
     },
     async 'tool.execute.before'({ tool }) {
       // Code in the image may ask for what has just happened.
-      if (tool === 'lisp_eval') await journalOf(host).flush(CATCH_UP_MILLISECONDS);
+      if (tool !== 'lisp_eval') return;
+      const started = host.sidecar().then((sidecar) => sidecar.describe());
+      await inTime(START_MILLISECONDS, started).catch(() => {});
+      await journalOf(host).flush(CATCH_UP_MILLISECONDS);
     },
     async 'tool.execute.after'({ tool, sessionID, args }, result) {
       recordCall(host, { tool, sessionID, args }, (result ?? {}) as Result);

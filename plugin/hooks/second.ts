@@ -2,7 +2,7 @@
 // out.
 
 import type { Host } from '../host.ts';
-import { likelyPlaces, listsWanted } from './auto-context.ts';
+import { LateLists, likelyPlaces, listsWanted } from './auto-context.ts';
 import { compactionFacts } from './compaction.ts';
 import { refreshAfter } from './freshness.ts';
 import { journalOf } from './journal.ts';
@@ -40,13 +40,13 @@ function addSystem(event: Event, text: string): void {
   system.push(typeof system[0] === 'string' ? text : ({ type: 'text', text } as { text: string }));
 }
 
-async function prompted(host: Host, event: Event): Promise<void> {
+async function prompted(host: Host, event: Event, late: LateLists): Promise<void> {
   const session = String(event.sessionID);
   const prompt = (event.prompt ?? {}) as Prompt;
   const text = promptText(prompt).trim();
   if (!text) return;
   journalOf(host).record(session, { kind: 'request', text });
-  const list = listsWanted() ? await likelyPlaces(host, session, text) : undefined;
+  const list = listsWanted() ? await likelyPlaces(host, session, text, late) : undefined;
   if (list) extend(prompt, list);
 }
 
@@ -82,7 +82,8 @@ export function attachSecond(host: Host, context: SecondContext): void {
     }
   };
   const session = (name: string, work: (event: Event) => unknown) => context.session?.hook?.(name, guarded(name, work));
-  session('prompt', (event) => prompted(host, event));
+  const late = new LateLists();
+  session('prompt', (event) => prompted(host, event, late));
   session('context', (event) => {
     if (event.kind === undefined || event.kind === 'primary') addSystem(event, NOTE);
   });

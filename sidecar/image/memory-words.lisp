@@ -59,4 +59,4 @@ text), best first. Nothing found gives an empty list."
 (define-query sessions () (:example "(sessions)" :group "Memory")
   "The sessions known for this project, the last active first: a list of (id observations)."
   (loop for id in (opl.session.memory:sessions)
-        collect (list id (length (opl.session.memory:observations id)))))
+        collect (list id (opl.session.memory:observation-count id))))

@@ -5,16 +5,17 @@
   (:import-from #:opl.wire.protocol #:define-operation #:emit)
   (:import-from #:opl.index.workspace #:fresh-index)
   (:import-from #:opl.source.names #:name-string)
-  (:import-from #:opl.search.commits #:follow-head #:history-within #:history-state))
+  (:import-from #:opl.search.commits #:follow-head #:history-within #:history-state)
+  (:export #:edited-paths #:emit-file #:emit-symbol))
 (in-package #:opl.operations.context)
 
 (defconstant +history-seconds+ 15
   "So long an answer waits for the history that is still being read: Django's 34,000 commits take 7 s on an idle core, and
 history is worth 4 points of Acc@3. A later answer does not wait.")
 
-(defun edited-paths ()
-  "Paths edited in the session that is current, or nothing when no memory is attached."
-  (let ((session (and opl.session.memory:*memory* (opl.session.memory:current-session))))
+(defun edited-paths (&optional (session (and opl.session.memory:*memory* (opl.session.memory:current-session))))
+  "Paths edited in SESSION, by default the current one, or nothing when no memory is attached."
+  (let ((session (and opl.session.memory:*memory* session)))
     (and session
          (remove-duplicates
           (loop for observation in (opl.session.memory:observations session)

@@ -8,7 +8,7 @@
                 #:observation-time #:observation-kind #:observation-subject #:observation-state
                 #:observation-text #:observation-session #:now)
   (:import-from #:opl.session.memory
-                #:*memory* #:memory-trouble #:attach-memory #:observations #:remember #:sessions #:current-session
+                #:*memory* #:memory-trouble #:attach-memory #:observations #:observation-count #:last-time #:remember #:sessions #:current-session
                 #:latest-session #:session-parent-of #:session-head-of #:sync-session)
   (:import-from #:opl.session.intake #:take-in #:*symbols-at* #:*read-log*)
   (:import-from #:opl.failures.parse #:parse-log)
@@ -147,11 +147,8 @@ is a path that is told otherwise, or NIL."
       (emit summary text facts (estimate-tokens text)))))
 
 (defun emit-session (id)
-  (let ((observations (observations id)))
-    (emit session
-          id (session-parent-of id) (session-head-of id)
-          (and observations (age (observation-time (first (last observations)))))
-          (length observations))))
+  (let ((count (observation-count id)))
+    (emit session id (session-parent-of id) (session-head-of id) (and (plusp count) (age (last-time id))) count)))
 
 (define-operation handover-facts (session tokens)
   "The facts for a handover: of the named session, or of the one that was active last in this project, whatever process it ran in."

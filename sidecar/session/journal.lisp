@@ -12,7 +12,7 @@
                 #:observation #:make-observation #:observation-kind #:observation-subject #:observation-session
                 #:observation-state #:observation-text #:line-octets #:read-observations #:now)
   (:export #:journal #:journal-path #:open-journal #:append-observation #:sync-journal #:close-journal
-           #:journal-files #:read-journal #:prune-journals
+           #:journal-files #:journal-size-of #:read-journal #:prune-journals
            #:+journal-limit+ #:+folder-limit+ #:+age-limit-days+))
 
 (in-package #:opl.session.journal)
@@ -119,6 +119,10 @@ An error of the system is signalled."
   "The journals in FOLDER, a list of pathnames in the order of their names; NIL when there are none."
   (sort (directory (make-pathname :name :wild :type "journal" :version nil :defaults folder) :resolve-symlinks nil)
         #'string< :key #'namestring))
+
+(defun journal-size-of (path)
+  "Octets of the journal PATH; NIL when it cannot be looked at."
+  (ignore-errors (sb-posix:stat-size (sb-posix:stat (sb-ext:native-namestring path)))))
 
 (defun read-journal (path function &optional (start 0))
   "Call FUNCTION with each whole observation of the journal PATH from octet START on. Returns the octet where

@@ -8,11 +8,11 @@
                 #:observation-state #:observation-text #:observation-session #:now)
   (:import-from #:opl.session.redact #:redact)
   (:import-from #:opl.session.journal
-                #:open-journal #:append-observation #:sync-journal #:close-journal #:journal-files #:read-journal
+                #:open-journal #:append-observation #:sync-journal #:close-journal #:journal-files #:journal-size-of #:read-journal
                 #:prune-journals)
   (:export #:memory #:make-memory #:memory-trouble #:*memory* #:attach-memory #:detach-memory
-           #:observe #:remember #:observations #:session-parent-of #:session-head-of #:sessions
-           #:latest-session #:current-session #:sync-session))
+           #:observe #:remember #:observations #:all-observations #:session-parent-of #:session-head-of #:sessions
+           #:observation-count #:last-time #:latest-session #:current-session #:sync-session))
 
 (in-package #:opl.session.memory)
 
@@ -23,7 +23,15 @@
   (parent "" :type string)
   (head "" :type string)
   (observations (make-array 64 :adjustable t :fill-pointer 0) :type vector)
-  (journal nil))
+  (journal nil)
+  ;; Held and not in the journal yet: while it cannot be written, the newest of them.
+  (unwritten '() :type list))
+
+(defconstant +unwritten-limit+ 1000
+  "Observations of one session that wait for a journal that cannot be written.")
+
+(defconstant +retry-seconds+ 30
+  "After a journal could not be written, the next is tried so much later: disks are full for a while.")
 
 (defstruct memory
   "The sessions of one project."
@@ -33,8 +41,9 @@
   (read (make-hash-table :test #'equal) :type hash-table)
   (own '() :type list)
   (current "" :type string)
-  ;; Why nothing is written, when nothing can be.
+  ;; Why nothing is written, when nothing can be, and until when (internal real time) nothing is tried.
   (trouble nil)
+  (not-before 0 :type integer)
   (lock (sb-thread:make-mutex :name "memory")))
 
 (defvar *memory* (make-memory)
@@ -60,6 +69,10 @@
           while (< (observation-time (aref held index)) (observation-time (aref held (1- index))))
           do (rotatef (aref held index) (aref held (1- index))))))
 
+(defun last-time-of (session)
+  (let ((held (session-observations session)))
+    (if (plusp (length held)) (observation-time (aref held (1- (length held)))) 0)))
+
 (defun take (memory session observation)
   "What a line of a journal means: the head names the session of those that follow. Returns that session."
   (cond ((eq (observation-kind observation) :session)
@@ -70,18 +83,23 @@
         (t (when session (hold session observation))
            session)))
 
+(defun catch-up-with (memory path)
+  "Read what the journal PATH has gained. Most of a project's hundreds will never grow: a look at the size tells."
+  (let ((name (namestring path)) (size (journal-size-of path)))
+    (unless (or (null size) (member name (memory-own memory) :test #'string=))
+      (destructuring-bind (at . session) (gethash name (memory-read memory) '(0))
+        (cond ((> size at)
+               (let ((end (read-journal path (lambda (observation) (setf session (take memory session observation))) at)))
+                 (setf (gethash name (memory-read memory)) (cons end session))))
+              ;; It was written anew, shorter: what is in it is known, what follows is not.
+              ((< size at)
+               (setf (gethash name (memory-read memory)) (cons size session))))))))
+
 (defun catch-up (memory)
   "Read what other processes have appended. The caller holds the lock."
   (when (memory-folder memory)
     (dolist (path (ignore-errors (journal-files (memory-folder memory))))
-      (let ((name (namestring path)))
-        (unless (member name (memory-own memory) :test #'string=)
-          (destructuring-bind (at . session) (gethash name (memory-read memory) '(0))
-            (let* ((end (read-journal path
-                                      (lambda (observation)
-                                        (setf session (take memory session observation)))
-                                      at)))
-              (setf (gethash name (memory-read memory)) (cons end session)))))))))
+      (catch-up-with memory path))))
 
 (defun attach-memory (folder)
   "Make FOLDER (a pathname, or NIL for none) the place of the project's journals and read them. What is too
@@ -103,19 +121,39 @@ old or too large goes first. Never signals: without a usable folder memory lasts
                  (ignore-errors (close-journal (session-journal session)))
                  (setf (session-journal session) nil))))))
 
+(defun note-trouble (memory session condition)
+  "The journal of SESSION cannot be written: another is begun later, for this one may end in half a line."
+  (when (session-journal session)
+    (ignore-errors (close-journal (session-journal session))))
+  (setf (session-journal session) nil
+        (memory-not-before memory) (+ (get-internal-real-time) (* +retry-seconds+ internal-time-units-per-second))
+        (memory-trouble memory)
+        (format nil "What happens in this session cannot be written down now (~A); until it can, it is remembered by the process alone."
+                condition)))
+
 (defun ensure-journal (memory session)
-  "Open the journal of SESSION if none is; trouble is kept for whoever asks, once."
-  (unless (or (session-journal session) (null (memory-folder memory)) (memory-trouble memory))
+  "Open the journal of SESSION if none is."
+  (unless (or (session-journal session) (null (memory-folder memory)) (< (get-internal-real-time) (memory-not-before memory)))
+    (let ((journal (open-journal (memory-folder memory)
+                                 (make-observation :time (now) :kind :session :subject (session-id session)
+                                                   :state (session-parent session) :text (session-head session)))))
+      (setf (session-journal session) journal)
+      (push (namestring (opl.session.journal:journal-path journal)) (memory-own memory)))))
+
+(defun write-down (memory session observation sync)
+  "Append OBSERVATION to the journal of SESSION, after those that could not be written before it; trouble is kept for whoever asks."
+  (let ((waiting (append (session-unwritten session) (list observation))))
     (handler-case
-        (let ((journal (open-journal (memory-folder memory)
-                                     (make-observation :time (now) :kind :session :subject (session-id session)
-                                                       :state (session-parent session) :text (session-head session)))))
-          (setf (session-journal session) journal)
-          (push (namestring (opl.session.journal:journal-path journal)) (memory-own memory)))
-      (error (condition)
-        (setf (memory-trouble memory)
-              (format nil "What happens in this session cannot be written down (~A); it is remembered until the process ends."
-                      condition))))))
+        (progn
+          (ensure-journal memory session)
+          (when (session-journal session)
+            (loop while waiting
+                  do (append-observation (session-journal session) (first waiting) :sync sync)
+                     (pop waiting))
+            (setf (memory-trouble memory) nil)))
+      (error (condition) (note-trouble memory session condition)))
+    (setf (session-unwritten session)
+          (and (memory-folder memory) (last waiting +unwritten-limit+)))))
 
 (defun observe (session-id kind &key (subject "") (state "") (text "") (parent "") (head ""))
   "Remember that KIND happened in the session SESSION-ID, secrets taken out first: in the journal, then here.
@@ -129,16 +167,12 @@ Returns the observation."
       (let ((session (session-named memory session-id)))
         (when (string/= parent "") (setf (session-parent session) parent))
         (when (string/= head "") (setf (session-head session) head))
+        ;; A clock that was put back must not turn around what happened.
+        (setf (observation-time observation) (max (observation-time observation) (last-time-of session)))
         (when (string= (session-parent session) "")
           ;; A subagent's doings do not make it the session that the user is in.
           (setf (memory-current memory) session-id))
-        (ensure-journal memory session)
-        (when (session-journal session)
-          (handler-case (append-observation (session-journal session) observation
-                                            :sync (member kind '(:note :decision)))
-            (error (condition)
-              (setf (memory-trouble memory) (format nil "~A" condition)
-                    (session-journal session) nil))))
+        (write-down memory session observation (member kind '(:note :decision)))
         (hold session observation)))
     observation))
 
@@ -171,8 +205,14 @@ Returns the observation."
     (if session (session-head session) "")))
 
 (defun last-time (id)
-  (let ((observations (session-observations-of id)))
-    (if observations (observation-time (first (last observations))) 0)))
+  "When the last observation known of the session ID was made, in milliseconds since 1970; 0 when there is none."
+  (let ((session (gethash id (memory-sessions *memory*))))
+    (if session (last-time-of session) 0)))
+
+(defun observation-count (id)
+  "How many observations are known of the session ID; other processes' journals are not looked at anew."
+  (let ((session (gethash id (memory-sessions *memory*))))
+    (if session (length (session-observations session)) 0)))
 
 (defun sessions ()
   "The ids of all sessions known for the project, the one that was active last first, ties by id."
@@ -183,6 +223,12 @@ Returns the observation."
                (memory-sessions *memory*))
       (mapcar #'cdr (sort ids (lambda (a b) (or (> (car a) (car b))
                                                 (and (= (car a) (car b)) (string< (cdr a) (cdr b))))))))))
+
+(defun all-observations ()
+  "The observations of all sessions known for the project: a list, the session that was active last first."
+  (let ((ids (sessions)))
+    (sb-thread:with-mutex ((memory-lock *memory*))
+      (loop for id in ids append (session-observations-of id)))))
 
 (defun latest-session (&key except)
   "The id of the main session (no subagent's) that was active last, EXCEPT not counted; NIL when there is none."

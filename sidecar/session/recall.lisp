@@ -7,7 +7,7 @@
   (:import-from #:opl.session.observation
                 #:observation #:observation-time #:observation-kind #:observation-subject #:observation-state
                 #:observation-text #:observation-session #:observation-terms)
-  (:import-from #:opl.session.memory #:observations #:sessions #:current-session)
+  (:import-from #:opl.session.memory #:observations #:all-observations #:current-session)
   (:export #:recall #:words))
 
 (in-package #:opl.session.recall)
@@ -173,7 +173,7 @@ What was seen in SESSION comes before the same from another. With ONLY true othe
 at. Nothing found gives NIL."
   (let* ((observations (if only
                            (observations session)
-                           (loop for id in (sessions) append (observations id))))
+                           (all-observations)))
          (total (length observations))
          (average (/ (loop for observation in observations sum (length (the terms (terms-of observation))))
                      (max 1.0 total)))

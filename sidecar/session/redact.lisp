@@ -1,52 +1,13 @@
-;;;; Secrets are taken out of every text before it is remembered. What counts as one: private keys, tokens
-;;;; known by their prefix, JSON web tokens, passwords in addresses, values given to names that speak of
-;;;; secrets, lines of .env files, and literals that look random. One left-to-right pass per rule.
+;;;; Secrets are taken out of every text before it is remembered: what looks like one (secrets.lisp), arguments of command lines, values given
+;;;; to names that speak of secrets, lines of .env files, and literals that look random. One left-to-right pass per rule.
 
 (defpackage #:opl.session.redact
-  (:use #:cl)
+  (:use #:cl #:opl.session.secrets)
   (:export #:redact))
 
 (in-package #:opl.session.redact)
 
 (declaim (optimize (speed 1) (safety 1)))
-
-(defparameter *prefixes*
-  '("sk-" "sk_live_" "sk_test_" "rk_live_" "pk_live_" "whsec_" "ghp_" "gho_" "ghu_" "ghs_" "ghr_" "github_pat_"
-    "glpat-" "glrt-" "gldt-" "xoxb-" "xoxp-" "xoxa-" "xoxs-" "xapp-" "AKIA" "ASIA" "AIza" "ya29." "npm_" "pypi-"
-    "hf_" "SG." "dop_v1_" "shpat_" "shpss_" "AGE-SECRET-KEY-" "figd_" "lin_api_" "xai-" "gsk_" "sq0atp-" "sq0csp-"
-    "EAAC" "dckr_pat_" "sbp_" "tskey-" "nvapi-")
-  "What the makers of tokens begin them with, as their documents and the public lists of secret scanners say.")
-
-(defconstant +token-length+ 16
-  "A token with a known prefix has at least so many characters after it.")
-
-(defparameter *telling-names*
-  '("password" "passwd" "passphrase" "pwd" "secret" "token" "apikey" "api_key" "api-key" "accesskey" "access_key"
-    "access-key" "privatekey" "private_key" "private-key" "credential" "authorization" "clientsecret"
-    "signingkey" "signing_key" "encryptionkey" "encryption_key" "sessionkey" "session_key" "masterkey"
-    "connectionstring" "connection_string" "dsn" "cookie")
-  "A name that contains one of these, in any case, holds a secret.")
-
-(defparameter *doubtful-names*
-  '("token" "cookie" "credential" "authorization" "dsn")
-  "Names that code also gives to harmless things: what is assigned to them without quotes must look the part.")
-
-(defparameter *harmless*
-  '("true" "false" "null" "nil" "none" "undefined" "string" "number" "boolean" "str" "int" "bool" "object" "any"
-    "optional" "required" "bytes" "function" "new" "await" "return" "self" "this" "token" "secret" "password")
-  "Words that stand where a value may, and are none.")
-
-(defun token-character-p (character)
-  (or (and (alphanumericp character) (< (char-code character) 128)) (find character "_-")))
-
-(defun value-character-p (character)
-  (or (token-character-p character) (find character "+/=.~%!@#$^&*:?")))
-
-(defun name-character-p (character)
-  (or (alphanumericp character) (find character "_-.")))
-
-(defun run-end (text start predicate)
-  (or (position-if-not predicate text :start start) (length text)))
 
 (defun replace-spans (text spans)
   "TEXT with each (start end what) of SPANS, in order and apart, replaced by a mark that says WHAT it was."
@@ -71,84 +32,89 @@ NIL when there is no more, or start, end and what it is."
         (setf at (max end (1+ start)))))
     (replace-spans text (nreverse spans))))
 
-;;; The rules.
+;;; Command lines, and the other places where a secret follows a word.
 
-(defun find-private-key (text at)
-  (let ((start (search "-----BEGIN " text :start2 at)))
-    (when start
-      (let ((line-end (run-end text start (lambda (c) (char/= c #\Newline)))))
-        (if (search "PRIVATE KEY" text :start2 start :end2 (min line-end (+ start 60)))
-            ;; A key whose end was cut off is still one.
-            (let ((end (search "-----END " text :start2 start)))
-              (values start
-                      (if end
-                          (let ((close (search "-----" text :start2 (+ end 9))))
-                            (if close (+ close 5) (length text)))
-                          (length text))
-                      "private key"))
-            (find-private-key text (+ start 11)))))))
+(defparameter *secret-options*
+  '("--password " "--passwd " "--passphrase " "--token " "--secret " "--api-key " "--auth-token " "--access-token " "--secret-key "
+    "--secret-access-key " "--private-key " "--client-secret " "sshpass -p " "aws_session_token " "aws_secret_access_key "
+    "aws_access_key_id " "_authToken " "_password ")
+  "What stands before a secret in a command line.")
 
-(defun boundary-p (text position)
-  (or (zerop position) (not (token-character-p (char text (1- position))))))
+(defparameter *secret-words* '("password is " "password was " "passphrase is " "secret is " "token is " "key is " "passwort ist ")
+  "What stands before one that is told in a sentence; there it must hold a digit, as the words of sentences do not.")
 
-(defun find-web-token (text at)
-  "A JSON web token: three parts of base64url, the first of which is the encoding of {\"."
-  (let ((start (search "eyJ" text :start2 at)))
-    (when start
-      (let* ((first-end (run-end text start #'token-character-p))
-             (second-end (and (< first-end (length text)) (char= (char text first-end) #\.)
-                              (run-end text (1+ first-end) #'token-character-p))))
-        (if (and (boundary-p text start) second-end (> (- second-end first-end) 8))
-            (values start
-                    (if (and (< second-end (length text)) (char= (char text second-end) #\.))
-                        (run-end text (1+ second-end) #'token-character-p)
-                        second-end)
-                    "token")
-            (find-web-token text (+ start 3)))))))
+(defparameter *login-options* '("-u " "--user " "--proxy-user ")
+  "What stands before user:password in a command line of curl and its like.")
 
-(defun prefixed-token-end (text start)
-  "Where the token with a known prefix that begins at START ends, or NIL."
-  (dolist (prefix *prefixes*)
-    (let ((after (+ start (length prefix))))
-      (when (and (<= after (length text)) (string= prefix text :start2 start :end2 after))
-        (let ((end (run-end text after (lambda (c) (or (token-character-p c) (char= c #\.))))))
-          ;; Digits tell a token from a long name such as sk-learn-compatible-estimator.
-          (when (and (>= (- end after) +token-length+)
-                     (find-if #'digit-char-p text :start after :end end))
-            (return end)))))))
+(defun argument-bounds (text start)
+  "Start and end of the word, perhaps quoted, at START."
+  (let ((quote (and (< start (length text)) (find (char text start) "\"'"))))
+    (if quote
+        (values (1+ start) (or (position quote text :start (1+ start)) (length text)))
+        (values start (run-end text start (lambda (c) (not (find c #(#\Space #\Tab #\Newline #\Return #\" #\' #\; #\| #\& #\))))))))))
 
-(defun find-prefixed-token (text at)
+(defun option-p (option text start)
+  (let ((after (+ start (length option))))
+    (and (<= after (length text)) (boundary-p text start)
+         (string-equal option text :start2 start :end2 after)
+         after)))
+
+(defun harmless-argument-p (text from to)
+  "True for what is no secret itself: a variable, a placeholder, another option, a mark, a number."
+  (or (>= from to)
+      (find (char text from) "$<-[{=")
+      (every #'digit-char-p (subseq text from to))
+      (harmless-p (subseq text from to))))
+
+(defun netrc-p (text start)
+  "True when the word password at START stands behind machine or login, as in .netrc."
+  (let ((line (1+ (or (position #\Newline text :end start :from-end t) -1))))
+    (or (search "machine " text :start2 line :end2 start) (search "login " text :start2 line :end2 start))))
+
+(defun argument-secret (text start)
+  "Start and end of the secret whose option or word begins at START, or NIL."
+  (flet ((argument-after (options valid)
+           (dolist (option options)
+             (let ((after (option-p option text start)))
+               (when after
+                 (multiple-value-bind (from to) (argument-bounds text after)
+                   (unless (harmless-argument-p text from to)
+                     (multiple-value-bind (from to) (funcall valid from to)
+                       (when from (return-from argument-secret (values from to)))))))))))
+    (argument-after *secret-options* #'values)
+    (argument-after *secret-words* (lambda (from to) (and (find-if #'digit-char-p text :start from :end to) (> (- to from) 5) (values from to))))
+    (argument-after '("password ") (lambda (from to) (and (netrc-p text start) (values from to))))
+    (argument-after *login-options*
+                    (lambda (from to)
+                      (let ((colon (position #\: text :start from :end to)))
+                        (and colon (> colon from) (< (1+ colon) to) (not (find #\/ text :start from :end to))
+                             (search "curl" text :end2 start)
+                             (values (1+ colon) to)))))
+    ;; mysql takes its password without a blank.
+    (let ((after (option-p "-p" text start)))
+      (when (and after (search "mysql" text :start2 (max 0 (- start 200)) :end2 start))
+        (multiple-value-bind (from to) (argument-bounds text after)
+          (unless (or (harmless-argument-p text from to) (find (char text after) " ")) (values from to)))))))
+
+(defun find-argument (text at)
   (loop for start from at below (length text)
-        for end = (and (boundary-p text start) (prefixed-token-end text start))
-        when end return (values start end "token")))
+        do (when (and (find (char text start) "-spktawP_") (boundary-p text start))
+             (multiple-value-bind (from to) (argument-secret text start)
+               (when from (return (values from to "value")))))))
 
-(defun find-address-password (text at)
-  "The password of scheme://user:password@host."
-  (let ((scheme (search "://" text :start2 at)))
-    (when scheme
-      (let* ((start (+ scheme 3))
-             (end (run-end text start (lambda (c) (not (find c #(#\Space #\Tab #\Newline #\" #\' #\< #\> #\` #\/))))))
-             (sign (position #\@ text :start start :end end :from-end t))
-             (colon (and sign (position #\: text :start start :end sign))))
-        (if (and colon (< (1+ colon) sign))
-            (values (1+ colon) sign "password")
-            (find-address-password text start))))))
-
-(defun find-authorization (text at)
-  "What follows Bearer or Basic."
-  (loop for start from at below (length text)
-        do (dolist (scheme '("Bearer " "Basic "))
-             (let ((after (+ start (length scheme))))
-               (when (and (<= after (length text)) (boundary-p text start)
-                          (string-equal scheme text :start2 start :end2 after))
-                 (let ((end (run-end text after #'value-character-p)))
-                   (when (>= (- end after) 12)
-                     (return-from find-authorization (values after end "token")))))))))
+(defun find-tagged-value (text at)
+  "What stands in an XML element with a telling name."
+  (loop for open = (position #\< text :start (min at (length text)))
+        while open
+        do (let* ((close (position #\> text :start open))
+                  (end (and close (position #\< text :start close)))
+                  (name (and end (< (- close open) 40) (subseq text (1+ open) close))))
+             (when (and name (< (1+ close) end) (telling-p name) (every #'name-character-p name)
+                        (string= (format nil "</~A" name) (subseq text end (min (length text) (+ end 2 (length name))))))
+               (return (values (1+ close) end "value")))
+             (setf at (1+ open)))))
 
 ;;; Assignments: name = value, name: value, "name": "value", name => value, --name value.
-
-(defun telling-p (name)
-  (some (lambda (part) (search part name :test #'char-equal)) *telling-names*))
 
 (defun entropy (text start end)
   "Bits per character of TEXT from START to END (Shannon)."
@@ -174,6 +140,8 @@ does anything in hexadecimal, such as a commit's hash.")
        (find-if #'digit-char-p text :start start :end end)
        (find-if #'alpha-char-p text :start start :end end)
        (not (find #\. text :start start :end end))
+       ;; UUIDs reach the entropy of what is random.
+       (notevery (lambda (c) (or (digit-char-p c 16) (char= c #\-))) (subseq text start end))
        (not (find #\/ text :start start :end (min end (+ start 2))))
        (> (entropy text start end) *random-entropy*)))
 
@@ -183,10 +151,10 @@ does anything in hexadecimal, such as a commit's hash.")
 (defun value-after (text name-end)
   "Start and end of the value assigned to the name that ends at NAME-END, and whether it is quoted; NIL
 when nothing is assigned."
-  (let* ((at (skip text name-end " \"'`]"))
+  (let* ((at (skip text name-end " \"'`]\\"))
          (operator (and (< at (length text)) (find (char text at) ":=")))
          (at (and operator (skip text at ":=>")))
-         (at (and at (skip text at " ")))
+         (at (and at (skip text at " \\")))
          (quote (and at (< at (length text)) (find (char text at) "\"'`"))))
     (when at
       (if quote
@@ -194,16 +162,11 @@ when nothing is assigned."
             (values (1+ at) (or end (length text)) t))
           (values at (run-end text at #'value-character-p) nil)))))
 
-(defun doubtful-p (name)
-  "True when NAME tells of a secret only by a word that code uses for other things too."
-  (notany (lambda (part) (search part name :test #'char-equal))
-          (set-difference *telling-names* *doubtful-names* :test #'string=)))
-
 (defun secret-value-p (text start end quoted name)
   "True when the value given to a telling name is one, and not code that fetches it."
   (let ((value (subseq text start end)))
     (and (>= (length value) (if quoted 1 4))
-         (not (member value *harmless* :test #'string-equal))
+         (not (harmless-p value))
          (not (eql 0 (search "[redacted" value)))
          (not (eql 0 (search "<" value)))
          (or quoted
@@ -214,6 +177,11 @@ when nothing is assigned."
                       (and (>= (length value) 8) (find-if #'digit-char-p value)))
                   ;; a.b.c is code; a.b.c with digits may be anything.
                   (not (and (find #\. value) (every (lambda (c) (or (alpha-char-p c) (find c "._"))) value))))))))
+
+(defun compared-p (text name-end)
+  "True when the name that ends at NAME-END is compared and not given a value."
+  (let ((at (skip text name-end " ")))
+    (and (< (1+ at) (length text)) (char= #\= (char text at) (char text (1+ at))))))
 
 (defun env-line-p (text start end)
   "True when the name from START to END stands alone at the head of a line, in capitals, as in .env files."
@@ -240,9 +208,11 @@ when nothing is assigned."
           (multiple-value-bind (from to quoted) (value-after text end)
             (when (and from (< from to)
                        (or (and (telling-p name) (secret-value-p text from to quoted name))
-                           (random-p text from to)
+                           (and (random-p text from to) (not (compared-p text end)))
                            (and (env-line-p text start end)
-                                (or env (not (plain-value-p text from to))))))
+                                (or env
+                                    (not (plain-value-p text from to))
+                                    (and (telling-p name) (>= (- to from) 4) (not (harmless-argument-p text from to)))))))
               (return (values from to (if (telling-p name) "value" "random value")))))
           (setf at (max end (1+ start))))))))
 
@@ -256,6 +226,7 @@ when nothing is assigned."
 file all values are taken. Text without a secret is returned as it is."
   (let ((env (env-file-p path)))
     (dolist (finder (list #'find-private-key #'find-web-token #'find-address-password #'find-prefixed-token
-                          #'find-authorization (make-assignment-finder env))
+                          #'find-hook-address #'find-authorization #'find-argument #'find-tagged-value
+                          (make-assignment-finder env))
                     text)
       (setf text (scan text finder)))))

@@ -6,18 +6,28 @@ import { nextPartID } from '../../plugin/hooks/part-id.ts';
 
 type Files = [path: string, score: number, role?: string][];
 
-function reply(files: Files, complete = true): Reply<'context'> {
+function reply(files: Files, complete = true): Reply<'places'> {
   return {
     answer: [{ complete, reason: null, total: files.length, indexed: 10, searched: '' }],
     'ranked-file': files.map(([path, score, role = 'match']) => ({ path, score, role, hop: 0, reasons: [] })),
-    channel: [],
     symbol: files.map(([path]) => ({ path, name: `in_${path}`, line: 7 })),
-    related: [],
-  } as unknown as Reply<'context'>;
+  } as unknown as Reply<'places'>;
 }
 
 test('turns that ask for nothing', () => {
-  for (const text of ['yes', 'continue', 'Ok, go on.', 'thanks!', 'please continue', 'fix it', ''])
+  for (const text of [
+    'yes',
+    'continue',
+    'Ok, go on.',
+    'thanks!',
+    'please continue',
+    'fix it',
+    'ja',
+    'ja bitte, mach weiter',
+    'ok thanks',
+    'oui, continue',
+    '',
+  ])
     assert.ok(isTrivial(text), text);
   for (const text of ['fix the parser please', 'where are routes matched?', 'why does it crash'])
     assert.ok(!isTrivial(text), text);

@@ -10,6 +10,17 @@ import { FILES, MODEL, SOURCES, served } from './served.ts';
 const evaluates = (code: string): Step => ({ tools: [{ name: 'lisp_eval', args: { code } }] });
 const textOf = (message: { content: unknown }) => JSON.stringify(message.content);
 
+/** Each of REQUESTS begins with the bytes of the one before, tools and system prompt included. */
+function assertGrowing(requests: { messages: unknown[]; tools?: unknown }[]): void {
+  assert.ok(requests.length > 1);
+  for (const [index, body] of requests.slice(1).entries()) {
+    const before = requests[index]!;
+    const bytes = (messages: unknown[]) => JSON.stringify(messages).slice(0, -1);
+    assert.ok(bytes(body.messages).startsWith(bytes(before.messages)), `request ${index + 1} begins as the one before`);
+    assert.equal(JSON.stringify(body.tools), JSON.stringify(before.tools));
+  }
+}
+
 test('a session is observed, its edits are in the index, and its compaction is given the facts once', async (t) => {
   const { model, client, id, say } = await served(t, [
     evaluates('(index-totals)'),
@@ -60,15 +71,7 @@ test('a session is observed, its edits are in the index, and its compaction is g
   await say('what was decided so far');
   assert.match(model.toolAnswers().at(-1)!, /We chose to strip paths because clients send blanks/);
 
-  const requests = model.main();
-  for (const [index, body] of requests.slice(1).entries()) {
-    const before = requests[index]!.messages.map(textOf);
-    assert.deepEqual(
-      body.messages.map(textOf).slice(0, before.length),
-      before,
-      `request ${index + 1} begins as the one before`,
-    );
-  }
+  assertGrowing(model.main());
 
   assert.equal((await client.session.summarize({ path: { id }, body: MODEL })).data, true);
   const compaction = model.asked.find(({ kind }) => kind === 'compaction')!;
@@ -84,26 +87,91 @@ test('a session is observed, its edits are in the index, and its compaction is g
   );
 });
 
-test('a turn gets a list of likely places at its end, nothing twice, and trivial turns none', async (t) => {
-  const { model, say } = await served(t, [
-    evaluates('(index-totals)'),
-    { text: 'Ready.' },
-    { text: 'A' },
-    { text: 'B' },
-    { text: 'C' },
-  ]);
+/** Lists are waited for, however busy the machine is. */
+const PATIENT = { OPL_AUTO_CONTEXT_MS: '20000' };
+
+const usersOf = (body: { messages: { role: string; content: unknown }[] }) =>
+  body.messages.filter(({ role }) => role === 'user').map((message) => textOf(message as { content: unknown }));
+
+test('a turn gets a list of likely places at its end, nothing twice, and nothing where nothing is asked or known', async (t) => {
+  const quiet = ['continue', 'ja', 'ok thanks', 'yes', 'tell me a joke about pelicans and trumpets'];
+  const { model, say } = await served(
+    t,
+    [evaluates('(index-totals)'), { text: 'Ready.' }, ...Array.from({ length: 8 }, () => ({ text: 'A' }))],
+    { env: PATIENT },
+  );
   await say('please get ready for the work');
   await say('where does match_route call its handler');
-  await say('continue');
+  for (const text of quiet) await say(text);
   await say('where does match_route call its handler now');
-  const users = model
-    .main()
-    .at(-1)!
-    .messages.filter(({ role }: { role: string }) => role === 'user')
-    .map(textOf);
-  assert.match(users[1], /where does match_route call its handler.*<likely-places.*src\/routes\.py/s);
-  assert.doesNotMatch(users[2], /likely-places/);
-  assert.doesNotMatch(users[3], /routes\.py/, 'what was listed is not listed again');
+  const users = usersOf(model.main().at(-1)!);
+  assert.match(users[1]!, /where does match_route call its handler.*<likely-places.*src\/routes\.py/s);
+  for (const [index, text] of quiet.entries()) {
+    assert.ok(users[2 + index]!.includes(text));
+    assert.doesNotMatch(users[2 + index]!, /likely-places/, text);
+  }
+  assert.doesNotMatch(users.at(-1)!, /routes\.py/, 'what was listed is not listed again');
+  assertGrowing(model.main());
+});
+
+test('a list that comes too late for its turn stands after the first look at the repository, once', async (t) => {
+  const looks: Step = { tools: [{ name: 'bash', args: { command: 'ls', description: 'x' } }] };
+  const { model, say } = await served(
+    t,
+    [
+      // Until the first index is there, one evaluation waits.
+      evaluates('(index-totals)'),
+      ...Array.from({ length: 4 }, () => evaluates('(sleep 1)')),
+      looks,
+      looks,
+      { text: 'A' },
+    ],
+    { env: { OPL_AUTO_CONTEXT_MS: '0' } },
+  );
+  await say('where does match_route call its handler');
+  const last = model.main().at(-1)!;
+  assert.doesNotMatch(usersOf(last)[0]!, /likely-places/);
+  const answers = model.toolAnswers();
+  assert.match(answers[5]!, /\n\n<likely-places.*src\/routes\.py/s);
+  assert.equal(JSON.stringify(last).split('<likely-places').length, 2);
+  assertGrowing(model.main());
+});
+
+test('what the edit tool and the shell changed is seen by the next repo_context', async (t) => {
+  const asks: Step = { tools: [{ name: 'repo_context', args: { problem: 'quantize_signal and its dithering' } }] };
+  const { model, say } = await served(t, [
+    asks,
+    {
+      tools: [
+        {
+          name: 'edit',
+          args: { filePath: 'src/other.py', oldString: 'def unrelated', newString: 'def quantize_signal' },
+        },
+      ],
+    },
+    asks,
+    {
+      tools: [
+        {
+          name: 'bash',
+          args: {
+            command:
+              "sed -i 's/unrelated\\|quantize_signal/quantize_signal_twice/' src/other.py && printf 'def dithering():\\n    return 1\\n' > src/late.py",
+            description: 'x',
+          },
+        },
+      ],
+    },
+    asks,
+    { text: 'Seen.' },
+  ]);
+  await say('please look at the signal code');
+  const answers = model.toolAnswers();
+  assert.doesNotMatch(answers[0]!, /quantize_signal.*:1|src\/late\.py/);
+  assert.match(answers[2]!, /src\/other\.py/);
+  assert.match(answers[2]!, /quantize_signal/);
+  assert.match(answers[4]!, /src\/late\.py/);
+  assert.match(answers[4]!, /quantize_signal_twice/);
 });
 
 test('OPL_AUTO_CONTEXT=0 turns the list off', async (t) => {

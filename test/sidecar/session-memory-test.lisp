@@ -98,13 +98,56 @@
         (check-equal 4000 (length found))
         (check-equal 4000 (length (remove-duplicates found :test #'string=)))))))
 
+(deftest a-clock-put-back-turns-nothing-around
+  (with-memory (folder)
+    (observe "ses_1" :test :subject "adds" :state "failed")
+    ;; As if the clock had been an hour ahead until now.
+    (incf (opl.session.observation:observation-time (first (observations "ses_1"))) 3600000)
+    (observe "ses_1" :test :subject "adds" :state "passed")
+    (check-equal '("failed" "passed") (mapcar #'observation-state (observations "ses_1")))
+    (attach-memory folder)
+    (check-equal '("failed" "passed") (mapcar #'observation-state (observations "ses_1")))))
+
+(deftest a-journal-of-broken-lines-costs-those-lines-alone
+  (with-memory (folder)
+    (observe "ses_1" :note :text "before")
+    (let ((path (first (journal-files folder))))
+      (with-open-file (stream path :direction :output :if-exists :append :element-type '(unsigned-byte 8))
+        ;; No time, no kind, no UTF-8, half an escape, octets of a disk that was full, an empty line.
+        (dolist (line (list "soon~Cnote~C~C~Cx~%" "12~Cnothing~C~C~Cx~%" "~%"))
+          (write-sequence (sb-ext:string-to-octets (format nil line #\Tab #\Tab #\Tab #\Tab)) stream))
+        (write-sequence #(49 9 110 111 116 101 9 255 254 9 9 120 10  49 9 110 111 116 101 9 9 9 92 10  0 0 0 0 10) stream))
+      (observe "ses_1" :note :text "after")
+      (attach-memory folder)
+      (let ((texts (texts "ses_1")))
+        (check-equal "before" (first texts))
+        (check-equal "after" (first (last texts)))))))
+
+#+linux
+(deftest what-a-full-disk-refused-is-written-when-there-is-room-again
+  (with-memory (folder)
+    (observe "ses_1" :note :text "before")
+    (let ((journal (opl.session.memory::session-journal (opl.session.memory::session-named *memory* "ses_1"))))
+      (sb-posix:close (opl.session.journal::journal-descriptor journal))
+      (setf (opl.session.journal::journal-descriptor journal) (sb-posix:open "/dev/full" sb-posix:o-wronly)))
+    (observe "ses_1" :note :text "refused")
+    (check (search "space" (memory-trouble *memory*)))
+    (observe "ses_1" :note :text "refused too")
+    (check-equal '("before" "refused" "refused too") (texts "ses_1"))
+    ;; The time until the next try is over.
+    (setf (opl.session.memory::memory-not-before *memory*) 0)
+    (observe "ses_1" :note :text "after")
+    (check-equal nil (memory-trouble *memory*))
+    (attach-memory folder)
+    (check-equal '("before" "refused" "refused too" "after") (texts "ses_1"))))
+
 (deftest a-folder-that-cannot-be-written-costs-the-journal-alone
   (unwind-protect
        (progn
          (attach-memory (sb-ext:parse-native-namestring "/proc/nowhere/at/all/"))
          (observe "ses_1" :note :text "still here")
          (check-equal '("still here") (texts "ses_1"))
-         (check (search "cannot be written" (memory-trouble *memory*))))
+         (check (search "cannot be written down" (memory-trouble *memory*))))
     (attach-memory nil)))
 
 (deftest a-journal-is-bounded-and-keeps-what-lasts

@@ -67,3 +67,31 @@
   (check-equal "password" (redact "password"))
   (check-equal "password:" (redact "password:"))
   (check-equal "Bearer " (redact "Bearer ")))
+
+(deftest a-token-of-letters-alone-has-capitals
+  (check (gone-p "AbCdEfGh" (concatenate 'string "glpat-" "AbCdEfGhIjKlMnOpQrSt"))))
+
+(deftest secrets-in-command-lines
+  (dolist (text '("curl -u admin:hunter2 https://x.y" "curl --user 'admin:hunter2' https://x.y" "mysql -uroot -phunter2 app"
+                  "tool --password hunter2 --x" "tool --token \"hunter2\"" "sshpass -p hunter2 ssh host" "PGPASSWORD=hunter2 psql"
+                  "aws configure set aws_session_token hunter2" "machine github.com login me password hunter2"))
+    (check (gone-p "hunter2" text)))
+  (dolist (text '("cp -p a b" "ssh -p 2222 host" "docker run -p 8080:80 x" "curl -u admin https://x" "sort -u file:name"
+                  "npm test -- --token-budget 500" "tool --password $PASSWORD" "tool --password" "grep -k test_password_reset"))
+    (check-equal text (redact text))))
+
+(deftest secrets-in-other-clothes
+  (dolist (text '("{\\\"password\\\":\\\"hunter2\\\"}" "<password>hunter2</password>" "the password is hunter2" "SMTP_PASS=hunter2"
+                  "pass: 'hunter2'" "Server=db;User Id=sa;Password=hunter2;" "redis://:hunter2@cache:6379/0"
+                  "postgres://admin:x/hunter2@db.local/app" "Cookie: sid=hunter2hunter2" "https://x.y/v1?api_key=hunter2&x=1"))
+    (check (gone-p "hunter2" text)))
+  (check (gone-p "0123456789abcdef" "Authorization: token 0123456789abcdef0123456789abcdef01234567"))
+  (check (gone-p "XXXXXXXX" (format nil "https://hooks.slack.com/~A/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX" "services"))))
+
+(deftest ordinary-text-stays
+  (dolist (text '("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" "request_id=123e4567-e89b-12d3-a456-426614174000"
+                  "requestId: '0c7ae9f2-1b3d-4e5f-8a6b-9c0d1e2f3a4b'" "md5 d41d8cd98f00b204e9800998ecf8427e" "index a1b2c3d..e4f5a6b 100644"
+                  "Basic authentication is implemented in auth.ts" "Bearer tokens are checked in middleware.ts" "bypass = true"
+                  "pass: 12 fail: 3" "v.Op == OpPPC64LoweredNilCheck12345" "auth = AuthService(config)" "MAX_TOKENS=4096"
+                  "see http://localhost:3000/a:b@c" "git@github.com:owner/repo.git" "password: string;" "the secret of the design is simplicity"))
+    (check-equal text (redact text))))

@@ -1,0 +1,52 @@
+;;;; The operation that a session's turn waits for: places. It takes the index and the history as they are; what could be newer is looked
+;;;; for beside it. The tables that a ranking reads are made when an index is published, so that no turn pays for them.
+
+(defpackage #:opl.operations.places
+  (:use #:cl #:opl.index.store #:opl.search.answer)
+  (:import-from #:opl.wire.protocol #:define-operation #:emit)
+  (:import-from #:opl.index.workspace #:current-index #:wait-for-index #:*published*)
+  (:import-from #:opl.search.commits #:current-history #:history-state)
+  (:import-from #:opl.operations.context #:edited-paths #:emit-file #:emit-symbol))
+(in-package #:opl.operations.places)
+
+(defun answer-from (index task &rest keys)
+  "The answer to TASK without what it takes to look around: related files and symbols are not listed unasked."
+  (let ((root (index-root index)))
+    (apply #'answer index (current-history root) task :neighbours nil :history-note (history-state root) keys)))
+
+(define-operation places (session task limit)
+  "Files and symbols that likely matter to a turn, best first, from the published index."
+  (let* ((index (or (current-index) (wait-for-index)))
+         (answer (answer-from index task :limit (max 1 limit) :edited (edited-paths session))))
+    (emit answer (answer-complete-p answer) (answer-reason answer) (answer-total answer) (answer-indexed answer) (answer-searched answer))
+    (mapc #'emit-file (answer-files answer))
+    (dolist (row (answer-symbols answer)) (emit-symbol index row))))
+
+;;; Tables beforehand
+
+(defconstant +quiet-seconds+ 0.3 "Edits come in bursts: tables are made for an index that has stayed so long.")
+
+(sb-ext:defglobal **warming** nil)
+(sb-ext:defglobal **lock** (sb-thread:make-mutex :name "warming"))
+
+(defun warm-when-quiet ()
+  "Makes the tables of the published index once it has stayed for a while; ends when the one published is warm."
+  (loop
+    (let ((index (current-index)))
+      (sleep +quiet-seconds+)
+      (when (eq index (current-index))
+        (when index (ignore-errors (answer-from index "where is the main function")))
+        (sb-thread:with-mutex (**lock**)
+          (when (eq index (current-index))
+            (setf **warming** nil)
+            (return)))))))
+
+(defun warm (&optional what)
+  "Has the tables of the published index made beside everything else. WHAT is new, an index or a history's root, does not matter."
+  (declare (ignore what))
+  (sb-thread:with-mutex (**lock**)
+    (unless (and **warming** (sb-thread:thread-alive-p **warming**))
+      (setf **warming** (sb-thread:make-thread #'warm-when-quiet :name "warming")))))
+
+(pushnew 'warm *published*)
+(pushnew 'warm opl.search.commits::*on-change*)

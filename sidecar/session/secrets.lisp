@@ -1,0 +1,188 @@
+;;;; What a secret looks like wherever it stands: private keys, tokens known by their prefix, JSON web tokens, passwords in addresses,
+;;;; what follows a scheme of authorization; and which names speak of secrets. Each finder is called with a text and a position and returns
+;;;; NIL when there is no more, or start, end and what was found.
+
+(defpackage #:opl.session.secrets
+  (:use #:cl)
+  (:export #:telling-p #:doubtful-p #:harmless-p #:run-end #:boundary-p #:token-character-p #:value-character-p #:name-character-p
+           #:find-private-key #:find-web-token #:find-prefixed-token #:find-address-password #:find-hook-address #:find-authorization
+           #:+token-length+))
+
+(in-package #:opl.session.secrets)
+
+(declaim (optimize (speed 1) (safety 1)))
+
+(defparameter *prefixes*
+  '("sk-" "sk_live_" "sk_test_" "rk_live_" "pk_live_" "whsec_" "ghp_" "gho_" "ghu_" "ghs_" "ghr_" "github_pat_"
+    "glpat-" "glrt-" "gldt-" "xoxb-" "xoxp-" "xoxa-" "xoxs-" "xapp-" "AKIA" "ASIA" "AIza" "ya29." "npm_" "pypi-"
+    "hf_" "SG." "dop_v1_" "shpat_" "shpss_" "AGE-SECRET-KEY-" "figd_" "lin_api_" "xai-" "gsk_" "sq0atp-" "sq0csp-"
+    "EAAC" "dckr_pat_" "sbp_" "tskey-" "nvapi-")
+  "What the makers of tokens begin them with, as their documents and the public lists of secret scanners say.")
+
+(defconstant +token-length+ 16
+  "A token with a known prefix has at least so many characters after it.")
+
+(defparameter *telling-names*
+  '("password" "passwd" "passphrase" "pwd" "secret" "token" "apikey" "api_key" "api-key" "accesskey" "access_key"
+    "access-key" "privatekey" "private_key" "private-key" "credential" "authorization" "clientsecret"
+    "signingkey" "signing_key" "encryptionkey" "encryption_key" "sessionkey" "session_key" "masterkey"
+    "connectionstring" "connection_string" "dsn" "cookie")
+  "A name that contains one of these, in any case, holds a secret.")
+
+(defparameter *doubtful-names*
+  '("token" "cookie" "credential" "authorization" "dsn")
+  "Names that code also gives to harmless things: what is assigned to them without quotes must look the part.")
+
+(defparameter *harmless*
+  '("true" "false" "null" "nil" "none" "undefined" "string" "number" "boolean" "str" "int" "bool" "object" "any"
+    "optional" "required" "bytes" "function" "new" "await" "return" "self" "this" "token" "secret" "password")
+  "Words that stand where a value may, and are none.")
+
+(defparameter *telling-ends* '("pass" "auth")
+  "Words that tell of a secret as a whole name, or after a mark in one; bypass and compass hold the letters too.")
+
+(defun end-telling-p (name)
+  (some (lambda (word)
+          (let ((start (- (length name) (length word))))
+            (and (>= start 0) (string-equal word name :start2 start)
+                 (or (zerop start) (find (char name (1- start)) "_-.")))))
+        *telling-ends*))
+
+(defun telling-p (name)
+  "True for names that speak of secrets."
+  (or (end-telling-p name)
+      (some (lambda (part) (search part name :test #'char-equal)) *telling-names*)))
+
+(defun doubtful-p (name)
+  "True when NAME tells of a secret only by a word that code uses for other things too."
+  (notany (lambda (part) (search part name :test #'char-equal)) ; so are names that tell by their end alone
+          (set-difference *telling-names* *doubtful-names* :test #'string=)))
+
+(defun harmless-p (value)
+  "True for words that stand where a value may, and are none."
+  (member value *harmless* :test #'string-equal))
+
+(defun token-character-p (character)
+  (or (and (alphanumericp character) (< (char-code character) 128)) (find character "_-")))
+
+(defun value-character-p (character)
+  (or (token-character-p character) (find character "+/=.~%!@#$^&*:?")))
+
+(defun name-character-p (character)
+  (or (alphanumericp character) (find character "_-.")))
+
+(defun run-end (text start predicate)
+  (or (position-if-not predicate text :start start) (length text)))
+
+;;; The rules.
+
+(defun find-private-key (text at)
+  (let ((start (search "-----BEGIN " text :start2 at)))
+    (when start
+      (let ((line-end (run-end text start (lambda (c) (char/= c #\Newline)))))
+        (if (search "PRIVATE KEY" text :start2 start :end2 (min line-end (+ start 60)))
+            ;; A key whose end was cut off is still one.
+            (let ((end (search "-----END " text :start2 start)))
+              (values start
+                      (if end
+                          (let ((close (search "-----" text :start2 (+ end 9))))
+                            (if close (+ close 5) (length text)))
+                          (length text))
+                      "private key"))
+            (find-private-key text (+ start 11)))))))
+
+(defun boundary-p (text position)
+  (or (zerop position) (not (token-character-p (char text (1- position))))))
+
+(defun find-web-token (text at)
+  "A JSON web token: three parts of base64url, the first of which is the encoding of {\"."
+  (let ((start (search "eyJ" text :start2 at)))
+    (when start
+      (let* ((first-end (run-end text start #'token-character-p))
+             (second-end (and (< first-end (length text)) (char= (char text first-end) #\.)
+                              (run-end text (1+ first-end) #'token-character-p))))
+        (if (and (boundary-p text start) second-end (> (- second-end first-end) 8))
+            (values start
+                    (if (and (< second-end (length text)) (char= (char text second-end) #\.))
+                        (run-end text (1+ second-end) #'token-character-p)
+                        second-end)
+                    "token")
+            (find-web-token text (+ start 3)))))))
+
+(defun prefixed-token-end (text start)
+  "Where the token with a known prefix that begins at START ends, or NIL."
+  (dolist (prefix *prefixes*)
+    (let ((after (+ start (length prefix))))
+      (when (and (<= after (length text)) (string= prefix text :start2 start :end2 after))
+        (let ((end (run-end text after (lambda (c) (or (token-character-p c) (char= c #\.))))))
+          ;; Digits, or capitals among small letters, tell a token from a long name such as sk-learn-compatible-estimator.
+          (when (and (>= (- end after) +token-length+)
+                     (or (find-if #'digit-char-p text :start after :end end)
+                         (and (find-if #'upper-case-p text :start after :end end)
+                              (find-if #'lower-case-p text :start after :end end))))
+            (return end)))))))
+
+(defun find-prefixed-token (text at)
+  (loop for start from at below (length text)
+        for end = (and (boundary-p text start) (prefixed-token-end text start))
+        when end return (values start end "token")))
+
+(defun address-end (text start slashes)
+  "Where the part of an address that may hold user, password and host ends; beyond slashes with SLASHES true."
+  (run-end text start (lambda (c) (not (or (find c #(#\Space #\Tab #\Newline #\" #\' #\< #\> #\`)) (and (not slashes) (char= c #\/)))))))
+
+(defun address-password (text start end)
+  "Start and end of the password in the user:password@host from START to END, or NIL."
+  (let* ((sign (position #\@ text :start start :end end :from-end t))
+         (colon (and sign (position #\: text :start start :end sign))))
+    (and colon (< (1+ colon) sign) (values (1+ colon) sign))))
+
+(defun find-address-password (text at)
+  "The password of scheme://user:password@host. One with a slash in it, which should have been escaped, counts when a name stands before
+the colon and no port after it."
+  (let ((scheme (search "://" text :start2 at)))
+    (when scheme
+      (let ((start (+ scheme 3)))
+        (multiple-value-bind (from to) (address-password text start (address-end text start nil))
+          (unless from
+            (multiple-value-setq (from to) (address-password text start (address-end text start t)))
+            (when (and from (or (find #\/ text :start start :end from) (find #\. text :start start :end from)
+                                (digit-char-p (char text from))))
+              (setf from nil)))
+          (if from
+              (values from to "password")
+              (find-address-password text start)))))))
+
+(defparameter *hooks* '("hooks.slack.com/services/" "/api/webhooks/" "hooks.slack.com/workflows/" "webhook.office.com/")
+  "Addresses whose path is the secret.")
+
+(defun find-hook-address (text at)
+  (let ((found nil))
+    (dolist (hook *hooks*)
+      (let ((start (search hook text :start2 at)))
+        (when start
+          (let* ((from (+ start (length hook))) (to (run-end text from (lambda (c) (or (token-character-p c) (find c "/@."))))))
+            (when (and (>= (- to from) +token-length+) (or (null found) (< from (first found))))
+              (setf found (list from to)))))))
+    (and found (values (first found) (second found) "address"))))
+
+(defparameter *schemes* '("Bearer " "Basic " "Token ")
+  "What stands before the secret in a header Authorization.")
+
+(defun credential-p (text start end)
+  "True for what may follow a scheme and is no word of a sentence."
+  (and (>= (- end start) 12)
+       (or (find-if #'digit-char-p text :start start :end end)
+           (find-if (lambda (c) (find c "+/=")) text :start start :end end)
+           (and (find-if #'upper-case-p text :start (1+ start) :end end) (find-if #'lower-case-p text :start start :end end)))))
+
+(defun find-authorization (text at)
+  "What follows Bearer, Basic or Token."
+  (loop for start from at below (length text)
+        do (dolist (scheme *schemes*)
+             (let ((after (+ start (length scheme))))
+               (when (and (<= after (length text)) (boundary-p text start)
+                          (string-equal scheme text :start2 start :end2 after))
+                 (let ((end (run-end text after #'value-character-p)))
+                   (when (credential-p text after end)
+                     (return-from find-authorization (values after end "token")))))))))
