@@ -24,6 +24,25 @@
 
 ;;; Tables beforehand
 
+(defparameter *path-tables* '(:tests-by-stem :tests-by-file :files-by-name :files-by-module)
+  "What the search room keeps with an index that paths alone decide: four fifths of what an edit would have made anew.")
+
+(sb-ext:defglobal **before** nil)
+
+(defun same-paths-p (before index)
+  (and (eq (index-numbers before) (index-numbers index)) (<= (index-file-count before) (index-file-count index))
+       (equalp (index-order before) (index-order index))))
+
+(defun inherit (index)
+  "Gives INDEX the tables that paths alone decide of the one published before it, when no file has come or gone."
+  (let ((before (and **before** (sb-ext:weak-pointer-value **before**))))
+    (when (and before (not (eq before index)) (same-paths-p before index))
+      (sb-thread:with-recursive-lock ((opl.index.store::index-lock before))
+        (dolist (key *path-tables*)
+          (multiple-value-bind (table found) (gethash key (opl.index.store::index-extensions before))
+            (when found (setf (gethash key (opl.index.store::index-extensions index)) table))))))
+    (setf **before** (sb-ext:make-weak-pointer index))))
+
 (defconstant +quiet-seconds+ 0.3 "Edits come in bursts: tables are made for an index that has stayed so long.")
 
 (sb-ext:defglobal **warming** nil)
@@ -49,4 +68,5 @@
       (setf **warming** (sb-thread:make-thread #'warm-when-quiet :name "warming")))))
 
 (pushnew 'warm *published*)
+(pushnew 'inherit *published*)
 (pushnew 'warm opl.search.commits::*on-change*)
