@@ -68,6 +68,7 @@
              (let ((sha (similar-commit-of evidence similar file))) (and sha (format nil "changed by ~A, like the task" sha))))
             ((is "imported") "imported by files that fit")
             ((is "imported-by-tests") "imported by tests that fit")
+            ((is "types-used") "its types are used by files that fit")
             ((is "together") "changed along with files that fit")
             ((is "part") "in the part that the title names")
             ((is "same-issue") "changed for the same issue")

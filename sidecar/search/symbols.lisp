@@ -52,11 +52,17 @@
   (octets (make-octets 0) :type octets)            ; the text itself
   (size 0 :type index-number))
 
+(defconstant +local-lines+ 4 "Lines from which a function within a function can be an answer: modules of JavaScript are often one function.")
+
 (defun shown-kind-p (run def)
-  "Whether DEF can be an answer: a type or something called, not a local, a field or a forward declaration."
+  "Whether DEF can be an answer: a type or something called, not a short local, a field or a forward declaration."
   (declare (type run run))
-  (and (< (the fixnum (symbol-class (def-kind run def))) 2)
-       (not (logtest +local+ (def-flags run def)))))
+  (let ((class (symbol-class (def-kind run def))))
+    (declare (type fixnum class))
+    (and (< class 2)
+         (or (not (logtest +local+ (def-flags run def)))
+             (and (= class 1) (/= (def-end run def) +none+)
+                  (>= (- (def-end run def) (def-line run def)) (1- +local-lines+)))))))
 
 (defun last-line (run def following)
   "The end of DEF, else the line before the FOLLOWING definition, else its own."

@@ -174,10 +174,12 @@ int x(int y) { return y; }
 (deftest every-channel-counts-for-something
   ;; a channel that no task and no file hears of would be dead weight unnoticed
   (with-repository (root)
+    (write-text root "shop/Order.java" "package shop; class Order { Ledger ledger; void refundOrder() { ledger.note(); } }")
+    (write-text root "shop/Ledger.java" "package shop; class Ledger { void note() {} } // refund")
     (let ((index (index-of root)) (history (opl.search.commits:read-history root)) (heard '()))
       (dolist (task (list "matchRoute `Router` route is already known here src/router.ts" "Session.expire Fix expiry of sessions #41 session index"
                           "isTrialEligible trim replace text user matchRoute finds handler test" (format nil "crash~%    at matchRoute (src/router.ts:4:3)~%demo docs vendor route")
-                          "src.session.expire other" "matchRoute" "fix(session): trim"))
+                          "src.session.expire other" "matchRoute" "fix(session): trim" "refundOrder refund is wrong twice"))
         (let ((answer (ask index history task :limit 50 :explain t :edited '("src/text.ts"))))
           (dolist (row (opl.search.answer:answer-files answer))
             (dolist (share (opl.search.answer:file-row-shares row)) (pushnew (car share) heard :test #'string=)))))
@@ -212,6 +214,16 @@ export function holdSeats(seats: number) { return clap(String(seats)) }
           (check-equal '("src/other.ts") (imports after "src/seats.ts"))
           (check-equal (imports new "src/router.ts") (imports after "src/router.ts")))
         (check-equal "src/other.ts" (second (files-of (ask after nil "holdSeats holds too many seats"))))))))
+
+(deftest types-lead-where-no-import-does
+  (with-repository (root)
+    (commit root "Orders" '("shop/Order.java" . "package shop; class Order { Ledger ledger; void refundOrder() { ledger.note(); } }
+") '("shop/Ledger.java" . "package shop; class Ledger { void note() {} } // refund
+") '("shop/Banner.java" . "package shop; class Banner { void show() {} } // refund
+"))
+    (let ((files (files-of (ask (index-of root) nil "refundOrder: refund of an Order is wrong"))))
+      (check-equal '("shop/Order.java" "shop/Ledger.java") (subseq files 0 2))
+      (check (member "shop/Banner.java" files :test #'string=)))))
 
 (deftest the-part-that-a-title-names
   (check-equal '("compiler-sfc") (opl.search.near:title-parts "fix(compiler-sfc): keep comments"))
