@@ -97,6 +97,7 @@
    (:file "index/refresh")
    (:file "index/watch")
    (:file "index/snapshot")
+   (:file "index/find")
    (:file "index/workspace")
    ;; graph: names, types and calls resolved over the whole index; families/ say what each group of languages does its own way
    (:file "graph/world")

@@ -10,6 +10,7 @@
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.source.text #:load-text)
   (:import-from #:opl.index.ctags #:check-ctags)
+  (:import-from #:opl.index.find #:find-tags)
   (:export #:signature-text #:*edge-counter* #:scope-text))
 (in-package #:opl.operations.index)
 
@@ -118,46 +119,18 @@
           (and (<= to (octet-buffer-size buffer))
                (string-right-trim " {:=" (squeeze (octets-string (octet-buffer-octets buffer) :start from :end to)))))))))
 
-(defun contains-p (text wanted) (search wanted text :test #'char-equal))
-
-(defun search-score (name wanted)
-  "1 for the name itself, less for a beginning, least for a part; longer names below shorter ones."
-  (let ((share (/ (length wanted) (max 1 (length name)))))
-    (cond ((string= name wanted) 1.0)
-          ((string-equal name wanted) 0.95)
-          ((eql 0 (contains-p name wanted)) (+ 0.5 (* 0.3 share)))
-          (t (* 0.5 share)))))
-
-(defun matching-names (index wanted)
-  "Hash of name number -> score for the names that contain WANTED."
-  (let* ((names (index-names index)) (table (make-hash-table)))
-    (dotimes (n (names-count names) table)
-      (let ((length (opl.source.names:name-length names n)))
-        (when (<= (length wanted) length 200)
-          (let ((text (name-string names n)))
-            (when (contains-p text wanted) (setf (gethash n table) (search-score text wanted)))))))))
-
-(defun search-tags (index wanted)
-  "(score . tag) of the definitions whose name, or whose file's path, contains WANTED, best first."
-  (let ((hits '()) (by-name (matching-names index wanted)) (path-like (find #\/ wanted)))
-    (do-files (file) (index)
-      (let ((run (index-run index file)) (path-hit (and (or path-like (> (length wanted) 2)) (contains-p (index-path index file) wanted))))
-        (dotimes (def (def-count run))
-          (let ((score (gethash (def-name run def) by-name)))
-            (cond (score (push (cons score (tag file def)) hits))
-                  ((and path-hit (= (def-parent run def) +none+)) (push (cons 0.1 (tag file def)) hits)))))))
-    (sort hits (lambda (a b) (or (> (car a) (car b)) (and (= (car a) (car b)) (tag< index (cdr a) (cdr b))))))))
+(defconstant +symbols-shown+ 50 "Symbols of a search that says no limit.")
 
 (define-operation search (name limit)
   "Definitions whose name contains NAME in any case, then those of files whose path does."
-  (let* ((index (fresh-index)) (wanted (string-trim " " name))
-         (hits (if (string= wanted "") '() (search-tags index wanted))) (names (index-names index)))
-    (emit answer (and (index-complete-p index) t) (index-reason index) (length hits) (index-live-count index)
-          (format nil "names and paths of ~:D definitions in ~:D files" (tag-count index) (index-live-count index)))
-    (loop for (score . tag) in hits repeat (if (plusp limit) limit 50)
-          do (emit symbol (tag-path index tag) (tag-line index tag) (tag-end index tag) (name-string names (tag-kind index tag))
-                   (name-string names (tag-name index tag)) (let ((scope (tag-scope index tag))) (and (string/= scope "") scope))
-                   (signature-text index tag) :match 0 score nil))))
+  (let* ((index (fresh-index)) (wanted (string-trim " " name)) (names (index-names index)))
+    (multiple-value-bind (hits total) (find-tags index wanted (if (plusp limit) limit +symbols-shown+))
+      (emit answer (and (index-complete-p index) t) (index-reason index) total (index-live-count index)
+            (format nil "names and paths of ~:D definitions in ~:D files" (tag-count index) (index-live-count index)))
+      (loop for (score . tag) in hits
+            do (emit symbol (tag-path index tag) (tag-line index tag) (tag-end index tag) (name-string names (tag-kind index tag))
+                     (name-string names (tag-name index tag)) (let ((scope (tag-scope index tag))) (and (string/= scope "") scope))
+                     (signature-text index tag) :match 0 score nil)))))
 
 ;;; The doctor
 
