@@ -1,11 +1,13 @@
 // How well repo_context finds the files that an issue's fix changed, per language, beside plain ways of searching.
-//   npx tsx bench/measure/ranking.ts --data INSTANCES.jsonl --mirrors DIR [--work DIR] [--opl CMD] [--only REPO] [--every N] [--keep]
+//   npx tsx bench/measure/ranking.ts --data INSTANCES.jsonl --mirrors DIR [--work DIR] [--opl CMD] [--only REPO] [--every N]
+//     [--done FILE] [--keep]
 // INSTANCES: JSON lines with id, repo, commit, lang, query, gold_files, gold_functions. DIR: clones as <owner>+<name>[/repo].
 // Each instance is looked at in a clone checked out at its commit, so history is the ancestors' alone; one `opl batch` a checkout.
+// --done keeps each outcome in FILE as it comes; what it holds is not measured again, so a run can be ended and gone on with.
 // --keep writes bench/expected/ranking.tsv, whose difference shows every change of quality.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -34,6 +36,7 @@ const { values: given } = parseArgs({
     opl: { type: 'string', default: `node --import tsx ${path.join(import.meta.dirname, '../../plugin/cli.ts')}` },
     only: { type: 'string' },
     every: { type: 'string', default: '1' },
+    done: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -46,11 +49,15 @@ function git(folder: string, ...words: string[]): string {
   });
 }
 
+function mirrorOf(mirrors: string, repo: string): string | undefined {
+  const name = (FORKS[repo] ?? repo).replace('/', '+');
+  return [path.join(mirrors, name, 'repo'), path.join(mirrors, name)].find((one) => existsSync(one));
+}
+
 function checkout(mirrors: string, instance: Instance): string | undefined {
   const folder = path.join(given.work!, instance.repo.replace('/', '+'));
   if (!existsSync(path.join(folder, '.git'))) {
-    const name = (FORKS[instance.repo] ?? instance.repo).replace('/', '+');
-    const mirror = [path.join(mirrors, name, 'repo'), path.join(mirrors, name)].find((one) => existsSync(one));
+    const mirror = mirrorOf(mirrors, instance.repo);
     if (!mirror) return undefined;
     mkdirSync(given.work!, { recursive: true });
     execFileSync('git', ['clone', '-q', '-s', '-n', mirror, folder]);
@@ -77,13 +84,21 @@ function ask(folder: string, instance: Instance): Context | undefined {
 /** Characters of whole files read, in the order of how many of the task's longer words git grep finds in each, until a gold one is read. */
 function grepThenRead(folder: string, instance: Instance): number {
   const words = [...new Set(instance.query.match(/[A-Za-z_]\w{3,}/g) ?? [])].slice(0, 40);
+  const patterns = words.flatMap((word) => ['-e', word]);
+  const found = spawnSync('git', ['-C', folder, 'grep', '-o', '-i', '-w', '-I', '-F', ...patterns], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+  });
+  const hits = new Set(found.stdout.toLowerCase().split('\n').filter(Boolean));
+  const paths = new Map(
+    git(folder, 'ls-files')
+      .split('\n')
+      .map((file): [string, string] => [file.toLowerCase(), file]),
+  );
   const counts = new Map<string, number>();
-  for (const word of words) {
-    const found = spawnSync('git', ['-C', folder, 'grep', '-l', '-i', '-w', '-I', '-F', '-e', word], {
-      encoding: 'utf8',
-      maxBuffer: 1 << 28,
-    });
-    for (const file of found.stdout.split('\n')) if (file) counts.set(file, (counts.get(file) ?? 0) + 1);
+  for (const hit of hits) {
+    const file = paths.get(hit.slice(0, hit.lastIndexOf(':')));
+    if (file) counts.set(file, (counts.get(file) ?? 0) + 1);
   }
   const order = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 10);
   let read = 0;
@@ -112,6 +127,7 @@ function report(outcomes: readonly Outcome[], grepped: readonly number[]): strin
     line('repo_context', ranks(outcomes)),
     ...languages.map((lang) => line(lang, ranks(outcomes.filter(({ instance }) => instance.lang === lang)))),
     line('functions', functions),
+    `| functions, any @10 | ${functions.length} | | | | ${accuracy(functions, 10).any.toFixed(1)} | |`,
     ...ALTERNATIVES.map(
       ([name, ...figures]) => `| ${name} (core set) | 409 | ${figures.map((one) => one.toFixed(1)).join(' | ')} |`,
     ),
@@ -122,31 +138,84 @@ function report(outcomes: readonly Outcome[], grepped: readonly number[]): strin
   ].join('\n');
 }
 
+interface Measured {
+  readonly outcome: Outcome;
+  /** Characters that grepping and then reading takes until a gold file; 0 when it reaches none. */
+  readonly grepped: number;
+}
+
+/** What an earlier run left in FILE, by instance. */
+function earlier(file: string | undefined): Map<string, Measured> {
+  const lines = file && existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+  return new Map(lines.map((one): [string, Measured] => [JSON.parse(one).outcome.instance.id, JSON.parse(one)]));
+}
+
+/** Instances of one repository stand together, older commits first, so that a checkout changes few files. */
+function inOrder(mirrors: string, instances: readonly Instance[]): Instance[] {
+  const times = new Map<string, number>();
+  for (const { repo, commit } of instances) {
+    const mirror = mirrorOf(mirrors, repo);
+    if (mirror) times.set(commit, Number(git(mirror, 'show', '-s', '--format=%ct', commit)));
+  }
+  const time = ({ commit }: Instance) => times.get(commit) ?? 0;
+  return [...instances].sort((a, b) => (a.repo === b.repo ? time(a) - time(b) : a.repo < b.repo ? -1 : 1));
+}
+
+function measure(mirrors: string, instance: Instance): Measured | undefined {
+  const folder = checkout(mirrors, instance);
+  const context = folder && ask(folder, instance);
+  if (!folder || !context) return undefined;
+  const measured = { outcome: score(instance, context), grepped: grepThenRead(folder, instance) };
+  if (given.done) appendFileSync(given.done, `${JSON.stringify(measured)}\n`);
+  return measured;
+}
+
+function keep(outcomes: readonly Outcome[]): void {
+  const table = [...new Set(outcomes.map(({ instance }) => instance.lang))].sort().map((lang) => {
+    const ranks = outcomes.filter(({ instance }) => instance.lang === lang).map((one) => one.ranks);
+    return [
+      lang,
+      ranks.length,
+      ...DEPTHS.map((depth) => accuracy(ranks, depth).all.toFixed(1)),
+      accuracy(ranks, 5).any.toFixed(1),
+    ].join('\t');
+  });
+  const rows = outcomes.map(({ instance, ranks }) => `${instance.id}\t${ranks.join(' ')}`).sort();
+  mkdirSync(path.dirname(EXPECTED), { recursive: true });
+  writeFileSync(
+    EXPECTED,
+    ['language\tinstances\tall @1\t@3\t@5\t@10\tany @5', ...table, '', 'id\tranks of the gold files', ...rows, ''].join(
+      '\n',
+    ),
+  );
+}
+
 function main(): void {
-  if (!given.data || !given.mirrors) throw new Error('--data and --mirrors are needed; see the head of this file.');
-  const all = readFileSync(given.data, 'utf8')
+  const { data, mirrors } = given;
+  if (!data || !mirrors) throw new Error('--data and --mirrors are needed; see the head of this file.');
+  const all = readFileSync(data, 'utf8')
     .split('\n')
     .filter(Boolean)
-    .map((one): Instance => JSON.parse(one));
-  const instances = all
-    .filter(({ repo }) => !given.only || repo === given.only)
-    .sort((a, b) => (a.repo === b.repo ? (a.id < b.id ? -1 : 1) : a.repo < b.repo ? -1 : 1))
-    .filter((_, place) => place % Number(given.every) === 0);
-  const outcomes: Outcome[] = [];
-  const grepped: number[] = [];
+    .map((one): Instance => JSON.parse(one))
+    .filter(({ repo }) => !given.only || repo === given.only);
+  const instances = inOrder(mirrors, all).filter((_, place) => place % Number(given.every) === 0);
+  const known = earlier(given.done);
+  const measured: Measured[] = [];
   for (const instance of instances) {
-    const folder = checkout(given.mirrors, instance);
-    const context = folder && ask(folder, instance);
-    if (!folder || !context) continue;
-    outcomes.push(score(instance, context));
-    grepped.push(grepThenRead(folder, instance));
-    process.stderr.write(`${outcomes.length}/${instances.length} ${instance.id} ${outcomes.at(-1)?.ranks.join(' ')}\n`);
+    const one = known.get(instance.id) ?? measure(mirrors, instance);
+    if (!one) continue;
+    measured.push(one);
+    if (!known.has(instance.id))
+      process.stderr.write(`${measured.length}/${instances.length} ${instance.id} ${one.outcome.ranks.join(' ')}\n`);
   }
-  const rows = outcomes.map(({ instance, ranks }) => `${instance.id}\t${ranks.join(' ')}`);
-  if (given.keep) mkdirSync(path.dirname(EXPECTED), { recursive: true });
-  if (given.keep) writeFileSync(EXPECTED, `id\tranks of the gold files\n${rows.join('\n')}\n`);
+  const outcomes = measured.map(({ outcome }) => outcome);
+  if (given.keep) keep(outcomes);
+  const machine = `Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GB.`;
   process.stdout.write(
-    `${report(outcomes, grepped)}\n\nNode ${process.version}, ${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GB.\n`,
+    `${report(
+      outcomes,
+      measured.map(({ grepped }) => grepped),
+    )}\n\n${machine}\n`,
   );
 }
 

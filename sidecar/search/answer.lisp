@@ -18,9 +18,11 @@
 (defstruct file-row path (score 0.0) role (hop 0) (reasons '()) (shares '()))
 (defstruct symbol-row path tag role (hop 0) (score 0.0) certainty signature)
 
-(defconstant +least-symbols+ 2)
+(defconstant +least-symbols+ 2 "Symbols shown of each file whatever they score.")
 (defconstant +most-symbols+ 4 "Symbols shown of one file. Recipe: calibration asks for few, and no one is sure.")
-(defconstant +near-best+ 0.6 "Share of its file's best score from which a further symbol is shown.")
+(defconstant +best-files+ 3)
+(defconstant +most-symbols-of-best+ 6 "Of each of the best three files: four would leave out a gold function in 2 of 100 issues more.")
+(defconstant +near-best+ 0.4 "Share of its file's best score from which a further symbol is shown.")
 
 (defun shown-score (score) (max 0.001 score))
 
@@ -28,17 +30,18 @@
   (let ((signature (signature-text index (symbol-hit-file hit) (symbol-hit-def hit) (symbol-hit-octets hit) (symbol-hit-size hit))))
     (and (string/= signature "") signature)))
 
-(defun symbols-to-show (hits files)
-  "Of HITS, best first, the two to four of each of FILES."
-  (let ((counts (make-hash-table)) (best (make-hash-table)))
+(defun symbols-to-show (index hits files)
+  "Of HITS, best first, the two to four of each of FILES, a few more of the best; of those with one name and scope only the first."
+  (let ((counts (make-hash-table)) (best (make-hash-table)) (seen (make-hash-table :test 'equal)))
     (loop for hit in hits
-          for file = (symbol-hit-file hit)
-          for count = (gethash file counts 0)
-          when (and (member file files)
-                    (< count +most-symbols+)
+          for file = (symbol-hit-file hit) for count = (gethash file counts 0) for place = (position file files)
+          for key = (let ((tag (tag file (symbol-hit-def hit)))) (list file (tag-name index tag) (tag-scope index tag)))
+          when (and place
+                    (not (gethash key seen))
+                    (< count (if (< place +best-files+) +most-symbols-of-best+ +most-symbols+))
                     (or (< count +least-symbols+) (>= (symbol-hit-score hit) (* +near-best+ (gethash file best)))))
             collect hit
-            and do (setf (gethash file counts) (1+ count))
+            and do (setf (gethash file counts) (1+ count) (gethash key seen) t)
                    (unless (gethash file best) (setf (gethash file best) (symbol-hit-score hit))))))
 
 (defun searched (index history-note task)
@@ -47,7 +50,7 @@
           history-note (null (task-terms task))))
 
 (defun symbol-rows (index ranking files)
-  (let* ((hits (likely-symbols ranking files)) (shown (symbols-to-show hits (coerce files 'list))))
+  (let* ((hits (likely-symbols ranking files)) (shown (symbols-to-show index hits (coerce files 'list))))
     (loop for hit in shown
           collect (make-symbol-row :path (index-path index (symbol-hit-file hit)) :tag (tag (symbol-hit-file hit) (symbol-hit-def hit))
                                    :role :match :score (shown-score (symbol-hit-score hit)) :signature (signature-of index hit)))))
