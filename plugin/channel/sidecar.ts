@@ -58,6 +58,8 @@ export class Sidecar {
   #notBefore = 0;
   #lastFault: Fault | undefined;
   #stopped = false;
+  /** The process that was started last, from its first moment on. */
+  #child: Child | undefined;
 
   constructor(options: SidecarOptions) {
     this.options = options;
@@ -106,11 +108,11 @@ export class Sidecar {
     return { ...greeting, ...launch };
   }
 
-  /** Ends the sidecar; later calls are refused. */
+  /** Ends the sidecar; later calls are refused. One that never greets or never opens its root is not waited for. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    const running = await this.#running?.catch(() => undefined);
-    await running?.child.stop();
+    if (!this.#child) await this.#running?.catch(() => undefined);
+    await this.#child?.stop();
   }
 
   async #started(onProgress?: CallOptions['onProgress']): Promise<Running> {
@@ -146,6 +148,7 @@ export class Sidecar {
     const launch = this.options.launch
       ? await this.options.launch()
       : { program: sbcl, ...(await prepareLaunch({ ...this.options, onProgress })) };
+    if (this.#stopped) throw new Fault('ended', 'This sidecar was stopped with its session.');
     if (launch.note) log(launch.note);
     const self = { running: undefined as Promise<Running> | undefined };
     const pending = new Pending(
@@ -167,6 +170,7 @@ export class Sidecar {
         if (self.running) this.#failed(self.running, fault);
       },
     });
+    this.#child = child;
     const greeting = await child.greeting();
     log(`sidecar ${greeting.version}, SBCL ${greeting.lisp}, pid ${greeting.pid}`);
     self.running = this.#running;

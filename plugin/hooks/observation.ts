@@ -18,7 +18,7 @@ const OUTPUT = 60_000;
 const LAST_LINES = 3;
 
 /** What lisp_eval waits at most for a sidecar that starts, as it would itself, and then for observations on their way. */
-const START_MILLISECONDS = 10_000;
+const START_MILLISECONDS = 5000;
 const CATCH_UP_MILLISECONDS = 1000;
 
 interface TextPart {

@@ -1,8 +1,9 @@
-// Every hook with a sidecar that is dead, hangs, or answers nonsense: none throws, none waits for ever, and OpenCode's own values stay.
+// Every hook with a sidecar that is dead, slow or wrong, each a real program: none throws, none waits for ever, and OpenCode's own values stay.
 
 import assert from 'node:assert/strict';
-import { tmpdir } from 'node:os';
-import { test } from 'node:test';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { Sidecar } from '../../plugin/channel/sidecar.ts';
 import { autoContext } from '../../plugin/hooks/auto-context.ts';
 import { compaction } from '../../plugin/hooks/compaction.ts';
 import { composeHooks } from '../../plugin/hooks/compose.ts';
@@ -12,23 +13,63 @@ import { observation } from '../../plugin/hooks/observation.ts';
 import { skills } from '../../plugin/hooks/skills.ts';
 import { systemNote } from '../../plugin/hooks/system-note.ts';
 import type { Host } from '../../plugin/host.ts';
+import { readSettings } from '../../plugin/settings.ts';
+import { scratchFolder } from '../scratch.ts';
 
-const never = new Promise<never>(() => {});
+/** What the programs of false/sidecar.mjs do wrong. */
+const FAULTS = [
+  'dies before it greets',
+  'never greets',
+  'never opens its root',
+  'never answers',
+  'is slow',
+  'answers without a row',
+  'answers with rows of other fields',
+  'answers somebody else',
+  'says that it has a fault',
+  'is killed in mid call',
+];
 
-/** What asking the sidecar comes to. */
-const FAULTS: Record<string, () => Promise<unknown>> = {
-  dead: () => Promise.reject(new Error('the sidecar ended')),
-  'hangs at its start': () => never,
-  'hangs in a call': async () => ({ describe: async () => ({}), call: () => never }),
-  'answers nothing': async () => ({ describe: async () => ({}), call: async () => undefined }),
-  'answers nonsense': async () => ({
-    describe: async () => 7,
-    call: async () => ({ summary: 'x', fact: 3, answer: [null], 'ranked-file': [{}] }),
-  }),
-};
+/** A host over a sidecar with FAULT; what it logs goes to SAID. */
+function hostWith(t: TestContext, fault: string, said: string[]): Host {
+  const root = scratchFolder(t);
+  const log = (text: string) => void said.push(text);
+  const sidecar = new Sidecar({
+    root,
+    sbcl: 'sbcl',
+    ctags: 'ctags',
+    excludes: [],
+    cacheFolder: root,
+    indexFolder: root,
+    heapMegabytes: 512,
+    stackMegabytes: 2,
+    log,
+    launch: async () => ({
+      program: process.execPath,
+      arguments: [path.join(import.meta.dirname, 'false/sidecar.mjs'), fault],
+      greetingMilliseconds: 3000,
+      core: null,
+      note: null,
+    }),
+  });
+  t.after(() => sidecar.stop());
+  const settings = async () => readSettings({ cacheFolder: root });
+  return { root, log, settings, sidecar: async () => sidecar, dispose: async () => sidecar.stop() };
+}
 
 const model = { id: 'm', providerID: 'p', limit: { context: 30_000, output: 2000 } };
 const message = { id: 'msg_1', role: 'user', sessionID: 's', time: { created: 1 } };
+
+/** What OpenCode gave the hook NAME is still there: hooks may add to the end of lists and texts, and to nothing else. */
+function assertKept(name: string, after: unknown, before: unknown): void {
+  if (Array.isArray(before)) {
+    assert.ok(Array.isArray(after) && after.length >= before.length, name);
+    for (const [index, value] of before.entries()) assertKept(name, after[index], value);
+  } else if (before !== null && typeof before === 'object') {
+    for (const [key, value] of Object.entries(before)) assertKept(name, (after as Record<string, unknown>)[key], value);
+  } else if (typeof before === 'string') assert.ok(String(after).startsWith(before), name);
+  else assert.deepEqual(after, before, name);
+}
 
 /** A session in the order of OpenCode's calls, near the end of its context. */
 function calls() {
@@ -59,25 +100,26 @@ function calls() {
   ] as [string, ...unknown[]][];
 }
 
-for (const [fault, sidecar] of Object.entries(FAULTS)) {
-  test(`a sidecar that ${fault}`, async (t) => {
-    // The hooks' timers keep no process alive, and nothing else is here that does.
-    const awake = setInterval(() => {}, 1000);
-    t.after(() => clearInterval(awake));
-    const said: string[] = [];
-    const host = {
-      root: tmpdir(),
-      log: (text: string) => said.push(text),
-      sidecar,
-      settings: async () => ({}),
-    } as unknown as Host;
-    const client = { session: { summarize: () => Promise.reject(new Error('refused')) } };
-    const files = [observation, freshness, compaction, handover, autoContext, systemNote, skills];
-    const hooks = composeHooks(host, { client } as never, files) as Record<
-      string,
-      (...values: unknown[]) => Promise<void>
-    >;
-    for (const [name, ...values] of calls()) await hooks[name]!(...values);
-    assert.ok(said.length > 0, 'what went wrong is in the log');
-  });
-}
+describe('a sidecar that', { concurrency: 4 }, () => {
+  for (const fault of FAULTS) {
+    // What hangs must not hang the run.
+    test(fault, { timeout: 150_000 }, async (t) => {
+      // The hooks' timers keep no process alive, and nothing else is here that does.
+      const awake = setInterval(() => {}, 1000);
+      t.after(() => clearInterval(awake));
+      const said: string[] = [];
+      const host = hostWith(t, fault, said);
+      const client = { session: { summarize: () => Promise.reject(new Error('refused')) } };
+      const files = [observation, freshness, compaction, handover, autoContext, systemNote, skills];
+      const hooks = composeHooks(host, { client } as never, files) as Record<
+        string,
+        (...values: unknown[]) => Promise<void>
+      >;
+      const session = calls();
+      const before = structuredClone(session);
+      for (const [name, ...values] of session) await hooks[name]!(...values);
+      assert.ok(said.length > 0, 'what went wrong is in the log');
+      for (const [index, [name, ...values]] of session.entries()) assertKept(name, values, before[index]!.slice(1));
+    });
+  }
+});
