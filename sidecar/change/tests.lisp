@@ -195,8 +195,11 @@ is loaded (TOP) is reached by every test that loads it."
     (:parts . "its titles speak of such things") (:stem . "is named after it") (:together . "changed together with it before")
     (:imports . "imports the changed file")))
 
+(defparameter *told-first* '(:edited :learned :calls) "Evidence that is told before what weighs more.")
+
 (defun reason-text (shares)
-  (format nil "~{~A~^; ~}" (loop for (evidence . nil) in shares repeat 2 collect (cdr (assoc evidence *reasons*)))))
+  (let ((told (stable-sort (copy-list shares) #'< :key (lambda (share) (or (position (car share) *told-first*) (length *told-first*))))))
+    (format nil "~{~A~^; ~}" (loop for (evidence . nil) in told repeat 2 collect (cdr (assoc evidence *reasons*))))))
 
 ;;; Together
 

@@ -8,7 +8,9 @@
   (:import-from #:opl.source.facts #:site-line #:site-def)
   (:import-from #:opl.image.vocabulary #:define-query)
   (:import-from #:opl.image.targets #:the-index #:the-world #:targets #:file-number #:tag-row #:tag-label #:no-such-symbol)
-  (:import-from #:opl.search.places #:test-path-p)
+  (:import-from #:opl.change.impact #:impact-of-tags #:impact-dependants #:impact-tests)
+  (:import-from #:opl.change.reach #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty)
+  (:import-from #:opl.change.tests #:test-hit-path #:test-hit-certainty #:test-hit-reason #:test-hit-names)
   (:export #:definitions #:files #:symbols-in #:callers #:callees #:references #:path-between #:impact-of #:tests-of
            #:hotspots #:subclasses #:superclasses #:overrides #:index-totals))
 
@@ -96,20 +98,30 @@ FROM and ends with TO. NIL when none is known."
           (setf best (cons tag chain)))))
     (mapcar (lambda (tag) (tag-row index tag)) best)))
 
-(defun reach-rows (world target hops possible)
-  (let ((index (world:world-index world)))
-    (loop for edge in (edges:reach world (targets index target) :direction :callers :hops hops :possible possible)
-          collect (list (world:world-path world (edges:edge-file edge)) (edges:edge-line edge)
-                        (caller-label index edge) (edges:edge-hops edge) (edges:edge-certainty edge)))))
+(defun impact-of-target (target)
+  "Values: the impact of a change of TARGET, as change_impact finds it, and the index."
+  (let ((index (the-index))) (values (impact-of-tags index (targets index target)) index)))
 
 (define-query impact-of (target &key (hops 3) (possible t)) (:example "(impact-of \"src/a.ts:42\")")
-  "What a change of TARGET can reach through calls: a list of (path line caller hop certainty), nearest first."
-  (reach-rows (the-world) target hops possible))
+  "Who depends on TARGET, as change_impact finds it: a list of (path line caller hop certainty), nearest first, at most HOPS
+calls away; with POSSIBLE NIL without what is only possible. <module> calls stand outside any definition."
+  (multiple-value-bind (impact index) (impact-of-target target)
+    (flet ((before-p (a b)
+             (cond ((/= (fourth a) (fourth b)) (< (fourth a) (fourth b)))
+                   ((string/= (first a) (first b)) (and (string< (first a) (first b)) t))
+                   (t (< (second a) (second b))))))
+      (sort (loop for dependant in (impact-dependants impact)
+                  when (and (<= (dependant-hop dependant) hops) (or possible (not (eq :possible (dependant-certainty dependant)))))
+                    collect (list (store:index-path index (dependant-file dependant)) (dependant-line dependant)
+                                  (if (dependant-tag dependant) (tag-label index (dependant-tag dependant)) "<module>")
+                                  (dependant-hop dependant) (dependant-certainty dependant)))
+            #'before-p))))
 
-(define-query tests-of (target &key (hops 4)) (:example "(tests-of \"createUser\")")
-  "The calls in test files that reach TARGET: a list of (path line caller hop certainty), nearest first."
-  (remove-if-not (lambda (row) (test-path-p (first row)))
-                 (reach-rows (the-world) target hops t)))
+(define-query tests-of (target) (:example "(tests-of 'create-user)")
+  "The test files that would tell of a change of TARGET, as change_impact ranks them, most telling first: a list of (path
+certainty reason names), names those of single tests that calls lead from. None gives an empty list."
+  (loop for hit in (impact-tests (impact-of-target target))
+        collect (list (test-hit-path hit) (test-hit-certainty hit) (test-hit-reason hit) (test-hit-names hit))))
 
 (defun count-callers (world)
   "A table from tag to how many calls are known to mean it, kept with the world."

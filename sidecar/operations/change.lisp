@@ -9,11 +9,13 @@
   (:import-from #:opl.source.files #:git-output)
   (:import-from #:opl.source.octets #:make-octet-buffer #:read-octets-into #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.change.diff #:diff-error #:diff-error-reason)
+  (:import-from #:opl.search.answer #:answer #:answer-symbols #:symbol-row-path #:symbol-row-role #:symbol-row-score #:symbol-row-tag)
   (:import-from #:opl.search.commits #:history-within #:follow-head)
   (:import-from #:opl.operations.index #:signature-text))
 (in-package #:opl.operations.change)
 
 (defconstant +diff-limit+ 67108864 "Octets of a diff at most.")
+(defconstant +history-seconds+ 5 "So long an answer waits for a history that is still being read; what changed together ranks tests.")
 (defconstant +most-shown+ 40 "Dependants shown when the caller names no limit: about half of the 4 KB an answer may take.")
 
 ;;; Where the diff comes from
@@ -98,13 +100,22 @@
         do (setf i end)
         while (< i (length text))))
 
-(defvar *describe* nil "Function of (index text) => tags that a description most likely means; set by retrieval.")
+(defconstant +most-guesses+ 4 "Definitions that a description is taken to mean: repo_context's first are right more often than not, the later rarely.")
+(defconstant +near-best-guess+ 0.5 "Share of the best one's score below which a match is no guess.")
+
+(defun guesses (index text)
+  "Tags of the definitions that retrieval finds for TEXT, likeliest first; tests are not meant."
+  (let* ((rows (remove-if (lambda (row) (or (not (eq :match (symbol-row-role row))) (opl.search.places:test-path-p (symbol-row-path row))))
+                          (answer-symbols (answer index (history-within (index-root index) +history-seconds+) text :limit 3 :neighbours nil))))
+         (best (reduce #'max (mapcar #'symbol-row-score rows) :initial-value 0.0)))
+    (loop for row in (stable-sort (copy-list rows) #'> :key #'symbol-row-score) repeat +most-guesses+
+          when (>= (symbol-row-score row) (* +near-best-guess+ best)) collect (symbol-row-tag row))))
 
 (defun described-target (index target)
   "Tags that the description TARGET names or, failing that, resembles."
   (or (loop for word in (words-in target)
             append (let ((tags (and (> (length word) 3) (some #'upper-or-mark-p word) (definition-tags index word)))) (and (<= (length tags) 4) tags)))
-      (and *describe* (funcall *describe* index target))))
+      (guesses index target)))
 
 (defun upper-or-mark-p (c) (or (upper-case-p c) (char= c #\_)))
 
@@ -176,8 +187,6 @@
     (dolist (hit (impact-tests impact))
       (emit affected-test (test-hit-path hit) (test-hit-score hit) (test-hit-certainty hit) (test-hit-reason hit) (test-hit-names hit)))
     (dolist (path (impact-files impact)) (emit changed-file path))))
-
-(defconstant +history-seconds+ 5 "So long an answer waits for a history that is still being read; what changed together ranks tests.")
 
 (define-operation impact (diff file target limit)
   "What a change touches and who depends on it."

@@ -70,7 +70,12 @@
     (check-equal '("main" "measure" "scale") (mapcar #'third (result "(path-between \"main\" \"scale\")")))
     (check-equal '() (result "(path-between \"scale\" \"main\")"))
     (check (find "test_main" (result "(impact-of \"scale\")") :key #'third :test #'string=))
-    (check-equal '("test_main") (mapcar #'third (result "(tests-of \"measure\")")))))
+    (check-equal '("tests/test_main.py") (mapcar #'first (result "(tests-of \"measure\")")))
+    (check-equal '("test_main") (fourth (first (result "(tests-of 'measure)"))))
+    (check-equal (result "(impact-of \"measure\")") (result "(impact-of \"app/main.py:4\")"))
+    (check-equal '() (remove :exact (result "(impact-of \"measure\" :possible nil)") :key #'fifth))
+    (dolist (word '("impact-of" "tests-of" "path-between"))
+      (check (search word (opl.image.evaluate:evaluation-output (evaluate "(help)")))))))
 
 (deftest hotspots-types-files-and-totals
   (with-index
