@@ -1,10 +1,11 @@
 // opl impact: what change_impact answers, from a shell.
 
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../channel/fault.ts';
 import type { Answer, Command } from '../command.ts';
 import { renderImpact } from '../render/impact.ts';
+import { renderImpactPage } from '../render/impact-page.ts';
 import { commandsForTests } from '../verify/select.ts';
 import { tellingTests } from '../verify/telling.ts';
 
@@ -12,6 +13,7 @@ interface Input {
   diff?: string;
   target?: string;
   limit: number;
+  html?: string;
 }
 
 /** A terminal scrolls. */
@@ -36,10 +38,11 @@ export const impactCommand: Command<Input> = {
       description: 'instead of a diff: path:line, a name, a git revision or range, or a description',
     },
     limit: { type: 'integer', minimum: 1, maximum: 100_000, default: 200, description: 'callers at most (200)' },
+    html: { type: 'string', minLength: 1, description: 'a file to write: the change drawn as one page for a browser' },
   },
   required: [],
   fromInput: 'diff',
-  async run({ diff, target, limit }, { root, sidecar, progress, signal }): Promise<Answer> {
+  async run({ diff, target, limit, html }, { root, sidecar, progress, signal }): Promise<Answer> {
     const door = await sidecar();
     await door.call('ready', { saved: true }, { onProgress: progress, signal });
     const reply = await door.call('impact', { ...diffArguments(diff), target: target ?? null, limit }, { signal });
@@ -56,10 +59,26 @@ export const impactCommand: Command<Input> = {
       tests,
       files: reply['changed-file'].map(({ path: changed }) => changed),
       command: commands.join(' && '),
+      ...(html === undefined ? {} : { html: writePage(html, renderImpactPage(reply, commands)) }),
     };
-    return { json, text: renderImpact(reply, commands, TERMINAL_CHARACTERS) };
+    const text = renderImpact(reply, commands, TERMINAL_CHARACTERS);
+    return { json, text: html === undefined ? text : `${text}\nDrawn in ${json.html}.` };
   },
 };
+
+/** The file that PAGE was written to. */
+function writePage(file: string, page: string): string {
+  const target = path.resolve(file);
+  try {
+    writeFileSync(target, page);
+  } catch (error) {
+    throw new Fault(
+      'bad-argument',
+      `${target} cannot be written (${(error as Error).message}); give another file with --html.`,
+    );
+  }
+  return target;
+}
 
 /** The diff itself (standard input, a batch), or the file that holds it. */
 function diffArguments(given: string | undefined): { diff: string | null; file: string | null } {

@@ -21,7 +21,7 @@
          (let ((package (cdr to)))
            (cond ((stringp package)
                   (let ((files '())) (do-files-in-directory (each) (index package) (push each files)) files))
-                 ((and (listp package) (every #'integerp package)) package))))))
+                 ((and (consp package) (null (cdr (last package))) (every #'integerp package)) package))))))
 
 (defun fixture-files (index path)
   "The conftest.py of PATH's folder and of those above, which pytest loads for it."

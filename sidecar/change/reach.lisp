@@ -9,7 +9,7 @@
   (:import-from #:opl.graph.resolve #:overridden #:overrides #:subclasses)
   (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:make-edge)
   (:export #:dependant #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty #:dependant-via
-           #:dependant-weight #:dependants-of #:incoming #:certainty-weight #:weaker #:dependant-rule))
+           #:dependant-weight #:dependants-of #:incoming #:certainty-weight #:weaker #:dependant-rule #:+least-weight+))
 (in-package #:opl.change.reach)
 
 (defstruct dependant
@@ -179,7 +179,7 @@ whether it was cut."
                (heap-push (make-way weight (incf order) tag hop via certainty) heap))))
       (dolist (root roots)
         (loop for (tag . certainty) in (start-tags world index root)
-              do (setf (gethash tag own) t)
+              do (when (eq certainty :exact) (setf (gethash tag own) t)) ; what stands in for a root may call it as well
                  (start tag 0 '() certainty (certainty-weight certainty)))
         (unless (or (root-tag root) (eq (root-what root) :module))
           (dolist (dependant (gone-dependants world index root))

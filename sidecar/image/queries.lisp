@@ -7,7 +7,7 @@
   (:import-from #:opl.source.names #:name-string #:find-name)
   (:import-from #:opl.source.facts #:site-line #:site-def)
   (:import-from #:opl.image.vocabulary #:define-query)
-  (:import-from #:opl.image.targets #:the-index #:the-world #:targets #:file-number #:tag-row #:tag-label #:no-such-symbol)
+  (:import-from #:opl.image.targets #:the-index #:the-world #:targets #:file-number #:tag-row #:own-path #:tag-label #:no-such-symbol)
   (:import-from #:opl.change.impact #:impact-of-tags #:impact-dependants #:impact-tests)
   (:import-from #:opl.change.reach #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty)
   (:import-from #:opl.change.tests #:test-hit-path #:test-hit-certainty #:test-hit-reason #:test-hit-names)
@@ -42,11 +42,13 @@
 
 ;;; Calls.
 
+(defun module-label () (own-path "<module>"))
+
 (defun caller-label (index edge)
-  (if (edges:edge-caller edge) (tag-label index (edges:edge-caller edge)) "<module>"))
+  (if (edges:edge-caller edge) (tag-label index (edges:edge-caller edge)) (module-label)))
 
 (defun caller-row (world edge)
-  (list (world:world-path world (edges:edge-file edge)) (edges:edge-line edge)
+  (list (own-path (world:world-path world (edges:edge-file edge))) (edges:edge-line edge)
         (caller-label (world:world-index world) edge) (edges:edge-certainty edge)))
 
 (defun each-target (target function)
@@ -77,8 +79,8 @@ POSSIBLE NIL without the last. <module> calls stand outside any definition. No c
     (when number
       (store:do-sites (file site) (index number)
         (let* ((run (store:index-run index file)) (def (site-def run site)))
-          (push (list (store:index-path index file) (site-line run site)
-                      (if (= def opl.source.names:+none+) "<module>" (tag-label index (store:tag file def))))
+          (push (list (own-path (store:index-path index file)) (site-line run site)
+                      (if (= def opl.source.names:+none+) (module-label) (tag-label index (store:tag file def))))
                 found))))
     (nreverse found)))
 
@@ -112,8 +114,8 @@ calls away; with POSSIBLE NIL without what is only possible. <module> calls stan
                    (t (< (second a) (second b))))))
       (sort (loop for dependant in (impact-dependants impact)
                   when (and (<= (dependant-hop dependant) hops) (or possible (not (eq :possible (dependant-certainty dependant)))))
-                    collect (list (store:index-path index (dependant-file dependant)) (dependant-line dependant)
-                                  (if (dependant-tag dependant) (tag-label index (dependant-tag dependant)) "<module>")
+                    collect (list (own-path (store:index-path index (dependant-file dependant))) (dependant-line dependant)
+                                  (if (dependant-tag dependant) (tag-label index (dependant-tag dependant)) (module-label))
                                   (dependant-hop dependant) (dependant-certainty dependant)))
             #'before-p))))
 
@@ -121,7 +123,7 @@ calls away; with POSSIBLE NIL without what is only possible. <module> calls stan
   "The test files that would tell of a change of TARGET, as change_impact ranks them, most telling first: a list of (path
 certainty reason names), names those of single tests that calls lead from. None gives an empty list."
   (loop for hit in (impact-tests (impact-of-target target))
-        collect (list (test-hit-path hit) (test-hit-certainty hit) (test-hit-reason hit) (test-hit-names hit))))
+        collect (list (own-path (test-hit-path hit)) (test-hit-certainty hit) (test-hit-reason hit) (test-hit-names hit))))
 
 (defun count-callers (world)
   "A table from tag to how many calls are known to mean it, kept with the world."

@@ -7,7 +7,7 @@
   (:import-from #:opl.source.names #:+none+ #:name-string #:names-count #:name-length)
   (:import-from #:opl.source.facts #:def-count #:def-line #:def-end #:def-parent)
   (:import-from #:opl.image.near #:near-names)
-  (:export #:no-such-symbol #:no-such-file #:the-index #:the-world #:targets #:file-number #:tag-row #:tag-label
+  (:export #:no-such-symbol #:no-such-file #:the-index #:the-world #:targets #:file-number #:tag-row #:own-path #:tag-label
            #:tags-at #:innermost-tags #:*index*))
 
 (in-package #:opl.image.targets)
@@ -152,7 +152,11 @@ line, or a path; a symbol is a name in any case; a number is a tag. Signals NO-S
         (name (name-string (store:index-names index) (store:tag-name index tag))))
     (if (string= scope "") name (format nil "~A.~A" scope name))))
 
+(defun own-path (path)
+  "A copy of PATH: the printer shows a string that stands in two rows as #1=."
+  (copy-seq path))
+
 (defun tag-row (index tag)
   "TAG as a query shows it: (path line name kind)."
-  (list (store:tag-path index tag) (store:tag-line index tag) (tag-label index tag)
+  (list (own-path (store:tag-path index tag)) (store:tag-line index tag) (tag-label index tag)
         (name-string (store:index-names index) (store:tag-kind index tag))))

@@ -79,3 +79,10 @@
     (let ((tests (tests-of-name (build folder) "sell")))
       (check-equal "tests/test_sell.py" (first tests))
       (check (<= (length tests) 3)))))
+
+(deftest a-rust-crate-does-not-stop-the-imports-of-the-others
+  (with-repository (folder ("src/lib.rs" (lines "pub mod store;" "use crate::store::open;" "pub fn start() -> u32 { open() }")) ("src/store.rs" (lines "pub fn open() -> u32 { 1 }"))
+                           ("m.py" (lines "def f():" "    return 1")) ("tests/test_m.py" (lines "from m import f" "" "def test_f():" "    assert f()")))
+    (let ((index (build folder)))
+      (check-equal '("tests/test_m.py") (tests-of-name index "f"))
+      (check (reaches-p index "open" "src/lib.rs")))))

@@ -74,6 +74,7 @@
     (check-equal '("test_main") (fourth (first (result "(tests-of 'measure)"))))
     (check-equal (result "(impact-of \"measure\")") (result "(impact-of \"app/main.py:4\")"))
     (check-equal '() (remove :exact (result "(impact-of \"measure\" :possible nil)") :key #'fifth))
+    (check (not (search "#1=" (value "(callers \"scale\")")))) ; a path in two rows is printed twice
     (dolist (word '("impact-of" "tests-of" "path-between"))
       (check (search word (opl.image.evaluate:evaluation-output (evaluate "(help)")))))))
 
