@@ -1,5 +1,5 @@
-// The hooks for OpenCode 2, which has other names and shapes for them. What it does not have (a compaction at will, what the model has written) is left
-// out.
+// The hooks for OpenCode 2, which has other names and shapes for them. What it does not have (what the model has written, counts of
+// tokens) is left out.
 
 import type { Host } from '../host.ts';
 import { LateLists, likelyPlaces, listsWanted } from './auto-context.ts';
@@ -7,13 +7,14 @@ import { compactionFacts } from './compaction.ts';
 import { refreshAfter } from './freshness.ts';
 import { journalOf } from './journal.ts';
 import { recordCall } from './observation.ts';
+import { type CommandContext, SecondHandover } from './second-handover.ts';
 import { NOTE } from './system-note.ts';
 
 type Event = Record<string, unknown>;
 
 /** What is used of the context that OpenCode 2 gives to setup(). */
-export interface SecondContext {
-  session?: { hook?: (name: string, callback: (event: Event) => unknown) => unknown };
+export interface SecondContext extends CommandContext {
+  session?: CommandContext['session'] & { hook?: (name: string, callback: (event: Event) => unknown) => unknown };
   tool?: { hook?: (name: string, callback: (event: Event) => unknown) => unknown };
 }
 
@@ -87,12 +88,22 @@ export function attachSecond(host: Host, context: SecondContext): void {
   session('context', (event) => {
     if (event.kind === undefined || event.kind === 'primary') addSystem(event, NOTE);
   });
+  const handover = new SecondHandover(host, context);
+  guarded('command.transform', () => handover.offer())({});
   session('compaction', async (event) => {
+    const summary = handover.summary(String(event.sessionID));
+    if (summary && event.result === undefined) {
+      event.result = { summary };
+      return;
+    }
     const facts = await compactionFacts(host, String(event.sessionID));
     if (facts) addSystem(event, facts);
   });
   context.tool?.hook?.(
     'execute.after',
-    guarded('execute.after', (event) => called(host, event)),
+    guarded('execute.after', (event) => {
+      called(host, event);
+      handover.called(String(event.sessionID));
+    }),
   );
 }

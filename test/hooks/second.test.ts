@@ -17,13 +17,23 @@ interface Added {
   execute(sent: unknown, context: unknown): Promise<{ content: string }>;
 }
 
+interface Command {
+  name: string;
+  execute(invocation: object): Promise<void>;
+}
+
 function start(t: { after(work: () => unknown): void }, folder: string) {
+  const commands = new Map<string, Command>();
+  const prompts: { sessionID: string; id: string; text: string }[] = [];
   const hooks = new Map<string, Hook>();
   const tools = new Map<string, Added>();
   const hook = (name: string, callback: Hook) => void hooks.set(name, callback);
   const cleanup = entry.setup({
     location: { directory: folder },
-    session: { hook },
+    session: { hook, prompt: async (input: never) => void prompts.push(input) },
+    command: {
+      transform: (edit: (editor: object) => void) => edit({ add: (one: Command) => commands.set(one.name, one) }),
+    },
     tool: {
       hook,
       transform: (edit: (editor: object) => void) => edit({ add: (tool: Added) => tools.set(tool.name, tool) }),
@@ -32,7 +42,7 @@ function start(t: { after(work: () => unknown): void }, folder: string) {
   t.after(() => cleanup?.());
   const evaluate = async (code: string) =>
     (await tools.get('lisp_eval')!.execute({ code }, { sessionID: 's' })).content;
-  return { hooks, evaluate };
+  return { hooks, evaluate, commands, prompts };
 }
 
 test('prompts and calls are observed, compactions are given the facts, the note is there once', async (t) => {
@@ -67,6 +77,40 @@ test('prompts and calls are observed, compactions are given the facts, the note 
   await hooks.get('context')!(context as never);
   await hooks.get('context')!(context as never);
   assert.equal(context.system.filter(({ text }) => text === NOTE).length, 1);
+});
+
+test('/handover asks for a document, which is the summary of the next compaction, once', async (t) => {
+  const folder = scratchRepository(t, { 'a.py': 'def one():\n    return 1\n' });
+  const { hooks, evaluate, commands, prompts } = start(t, folder);
+  await evaluate('(+ 1 2)');
+  await hooks.get('prompt')!({ sessionID: 's', prompt: { text: 'We use tabs here. Please rename the function one.' } });
+  await commands.get('handover')!.execute({
+    sessionID: 's',
+    messageID: 'msg_1',
+    prompt: { text: 'mind the tests' },
+    delivery: 'queue',
+  });
+  assert.equal(prompts.length, 1);
+  assert.equal(prompts[0]!.id, 'msg_1');
+  assert.match(prompts[0]!.text, /HANDOVER\.md.*mind the tests.*We use tabs here/s);
+  const written = async () =>
+    hooks.get('execute.after')!({
+      tool: 'write',
+      sessionID: 's',
+      input: {},
+      status: 'completed',
+      result: { content: 'x' },
+    });
+  await written();
+  writeFileSync(path.join(folder, 'HANDOVER.md'), `# Goal\nMARKED rename it. ${'Next steps. '.repeat(30)}`);
+  await written();
+  const compaction = async (): Promise<{ result?: { summary: string } }> => {
+    const event: Record<string, unknown> = { sessionID: 's', kind: 'compaction', system: [] };
+    await hooks.get('compaction')!(event);
+    return event as { result?: { summary: string } };
+  };
+  assert.match((await compaction()).result!.summary, /go on from it.*MARKED rename it/s);
+  assert.equal((await compaction()).result, undefined);
 });
 
 test('strange events and a missing sbcl throw nothing', async (t) => {
