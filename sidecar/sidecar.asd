@@ -209,6 +209,7 @@
    (:file "image/memory-words")
    (:file "image/targets")
    (:file "image/queries")
+   (:file "image/channels")
    ;; one form per operation
    (:file "operations")
    (:file "operations/failures")

@@ -5,7 +5,7 @@
   (:nicknames #:opl)
   (:use #:cl)
   (:import-from #:opl.image.guard #:threads #:thread-output #:kill-thread)
-  (:export #:define-query #:help #:threads #:thread-output #:kill-thread
+  (:export #:define-query #:register #:help #:threads #:thread-output #:kill-thread
            #:unknown-word))
 
 (in-package #:opl.image.vocabulary)
@@ -23,7 +23,8 @@
   "The words in the order of their definition.")
 
 (defun register (name arguments text example group)
-  "Make NAME a word of the vocabulary; a later definition of the same name takes its place."
+  "Make NAME, a function or macro, a word of the vocabulary; a later definition of the same name takes its place. ARGUMENTS, TEXT,
+EXAMPLE and GROUP are what (help) shows."
   (let ((word (make-word :name name :arguments arguments :text text :example example :group group))
         (old (find name *words* :key #'word-name)))
     (unless (eq (symbol-package name) (find-package :opl.image.vocabulary))

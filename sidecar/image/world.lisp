@@ -129,7 +129,7 @@ sidecar's own prefix, which tests load later."
            (ignore-errors (remove-method generic method))))))))
 
 (defun reset ()
-  "Forget what user code defined: its functions, variables, classes, methods and packages; end its
+  "Forget what user code defined: its functions, variables, classes, methods, packages and channels; end its
 threads; go back to OPL-USER. Returns how many names were forgotten and how many threads ended.
 Kept definitions are not dropped from the project: the caller loads them again."
   (let ((threads (forget-threads))
@@ -137,6 +137,7 @@ Kept definitions are not dropped from the project: the caller loads them again."
     (setf *current* nil)
     (forget-definitions)
     (forget-methods)
+    (opl.search.rank:reset-channels)
     (dolist (made (remove-if-not #'user-made-p (list-all-packages)))
       (unless (eq made package) (delete-user-package made)))
     (let ((names (forget-package package)))

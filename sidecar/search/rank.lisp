@@ -38,18 +38,24 @@
 
 (defun add-channel (name weight function &key (source "added at run time") prior)
   "Adds a channel called NAME, or replaces the one of that name. FUNCTION takes the path of a file and the text of the task,
-and gives a number; it is called for every file of the index that the ranking looks at. Returns the channel's name."
+and gives a number; it is called for every file of the index. Returns the channel's name."
   (check-type name string) (check-type weight real)
   (let ((channel (make-channel :name name :weight (float weight 1.0) :source source :prior-p prior
                                :function (lambda (evidence) (by-path evidence function)))))
     (setf *channels* (append (remove name *channels* :key #'channel-name :test #'string-equal) (list channel)))
     name))
 
+(defconstant +added-seconds+ 1/2 "Time that an added channel may take for one task; what it has not looked at by then has nothing from it.")
+
 (defun by-path (evidence function)
+  "What FUNCTION says of each path. One that fails says nothing: an answer never fails for an added channel."
   (let ((scores (make-floats (evidence-file-count evidence))) (index (evidence-index evidence))
-        (text (task-text (evidence-task evidence))))
+        (text (task-text (evidence-task evidence)))
+        (end (+ (get-internal-real-time) (* +added-seconds+ internal-time-units-per-second))))
     (do-files (file) (index)
-      (let ((value (funcall function (index-path index file) text)))
+      (when (> (get-internal-real-time) end) (return))
+      (let ((value (handler-case (funcall function (index-path index file) text)
+                     ((or error storage-condition) () (return)))))
         (when (realp value) (setf (aref scores file) (float value 1.0)))))
     scores))
 

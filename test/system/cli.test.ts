@@ -116,6 +116,23 @@ test('context: the task as a word or from standard input', async (t) => {
   assert.match((await opl(root, ['context', 'where are routes matched'])).stdout, /src\/routes\.ts {2}\(match\)/);
 });
 
+test('context: a channel that code added and kept shows in the explanation of a later process, and shares add up', async (t) => {
+  const root = repository(t);
+  const kept = await oplJson(root, [
+    'eval',
+    '(defchannel tooling 9 (path task) (if (search "tool" path) (length task) 0)) (keep (quote tooling)) (defweight title 0) (keep (quote title))',
+  ]);
+  assert.match(kept.value, /title/i);
+  const { files } = await oplJson(root, ['context', 'where are routes matched line', '--explain']);
+  assert.equal(files[0].path, 'tool.py');
+  assert.equal(files[0].channels.tooling, 9);
+  for (const { score, channels } of files.filter((file: { hop: number }) => file.hop === 0)) {
+    assert.equal(channels.title, undefined);
+    const sum = Object.values<number>(channels).reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(Math.max(0.001, sum) - score) < 0.01, `${sum} ${score}`);
+  }
+});
+
 test('eval: value, type and what it printed; what the code did wrong has status 1', async (t) => {
   const root = repository(t);
   const answer = await oplJson(root, ['eval', '(progn (format t "said~%") (+ 40 2))']);
