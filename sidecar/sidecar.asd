@@ -159,6 +159,7 @@
    ;; failures: the pattern language, one table per runner
    (:file "failures/pattern")
    (:file "failures/lines")
+   (:file "failures/prefixes")
    (:file "failures/report")
    (:file "failures/table")
    (:file "failures/frames")

@@ -2,6 +2,7 @@
 
 import { interpreterOf } from './detect-python.ts';
 import { type Folder, isRecord, under } from './folder.ts';
+import { missingProgram } from './missing-program.ts';
 import type { Failure } from './outcome-types.ts';
 import { packageManagerOf } from './package-managers.ts';
 import type { Plan, Verdict } from './plan.ts';
@@ -159,18 +160,9 @@ function installPython(module: string, { folder, plan }: ActionContext): string 
   return `type: ${interpreter.install} ${requirements ? `-r ${requirements}` : wanted}`;
 }
 
-function installProgram(program: string | undefined, context: ActionContext): string {
-  if (context.plan.ecosystem === 'javascript' || folderHas(context, 'package.json')) {
-    const { manager } = packageManagerOf(context.folder, context.plan.cwd);
-    if (!folderHas(context, 'node_modules')) return `type: ${manager.install} (node_modules is missing)`;
-  }
-  return program === undefined
-    ? 'install the missing program'
-    : `install ${program}, or give another command: it is not on the path`;
-}
-
-function folderHas({ folder, plan }: ActionContext, name: string): boolean {
-  return folder.has(under(plan.cwd, name));
+function installProgram(program: string | undefined, { folder, plan }: ActionContext): string {
+  const name = program ?? (plan.runner === 'unknown' ? undefined : plan.runner);
+  return name === undefined ? 'install the missing program' : missingProgram(name, folder, plan.cwd);
 }
 
 /** What usually listens there. */

@@ -1,7 +1,9 @@
 (defpackage #:opl.failures.digest
   (:use #:cl #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:line #:matching)
   (:import-from #:opl.failures.table #:draft-failure #:draft-lines #:draft-late #:prefixp #:suffixp #:trim #:blank-line-p #:indentation #:joined)
+  (:import-from #:opl.failures.lines #:make-needles #:needles-in)
   (:import-from #:opl.failures.frames #:frame-of #:tidy-path #:as-line #:foreign-path-p)
   (:export #:digest #:category-of))
 (in-package #:opl.failures.digest)
@@ -41,23 +43,33 @@
   '("expected" "expect(" "assert" "should " "to equal" "must be" "failed asserting" "not equal" "comparisonfailure" "differ" "mismatch" "does not match" "did not match" "!=" "to be " "was not " "condition not satisfied" "want "
     "wanted" "unequal" "must equal" "isn't truthy" "not truthy"))
 (defparameter *assertion-names*
-  '("assert" "comparisonfailure" "expectationnotmet" "multiplefailures" "testfailed" "conditionnotsatisfied" "conditionfailed" "xunit.sdk" "falsifiable" "wantedbutnotinvoked" "mockito.exceptions" "jestassertion" "unmetexpectation" "minitest::" "failederror" "expectationfailed" "verificationerror" "unexpectedcall"))
+  '("assert" "comparisonfailure" "expectationnotmet" "multiplefailures" "testfailed" "testfailure" "conditionnotsatisfied" "conditionfailed" "xunit.sdk" "falsifiable" "wantedbutnotinvoked" "mockito.exceptions" "jestassertion" "unmetexpectation" "minitest::" "failederror" "expectationfailed" "verificationerror" "unexpectedcall"))
+
+(defvar *words* nil "The automaton of the words above, made when it is first needed.")
+
+(defun words-in (text)
+  "Which kinds of words TEXT, in lower case, holds: a mask of 1 time, 2 setup, 4 compile, 8 crash, 16 assertion."
+  (unless *words*
+    (setf *words* (make-needles (loop for (mask . words) in (list (cons 1 *time-words*) (cons 2 *setup-words*) (cons 4 *compile-words*) (cons 8 *crash-words*) (cons 16 *assertion-words*))
+                                      append (loop for word in words collect (cons word mask))))))
+  (needles-in *words* text (length text)))
 
 (defun category-of (text suite)
   "The category that the words of TEXT speak for; SUITE: a whole file failed."
-  (let* ((text (string-downcase (if (> (length text) 1500) (subseq text 0 1500) text)))
+  (let* ((text (coerce (string-downcase (if (> (length text) 1500) (subseq text 0 1500) text)) 'line))
+         (words (words-in text))
          (name (exception-name text)))
-    (cond ((mentions *time-words* text) "timeout")
+    (cond ((logtest 1 words) "timeout")
           ((and (prefixp "timeout" text)) "timeout")
-          ((and suite (mentions *setup-words* text)) "setup")
-          ((and suite (mentions *compile-words* text)) "compile")
-          ((mentions *crash-words* text) "crash")
+          ((and suite (logtest 2 words)) "setup")
+          ((and suite (logtest 4 words)) "compile")
+          ((logtest 8 words) "crash")
           ((and name (mentions *assertion-names* name)) "assertion")
           ((prefixp "failed: " text) "assertion")
           ((and name (not (member name '("error" "failure" "exception" "failure/error" "e::error") :test #'string=))
                 (not (search "expect(" text)))
            "error")
-          ((mentions *assertion-words* text) "assertion")
+          ((logtest 16 words) "assertion")
           (suite "setup")
           (t "error"))))
 

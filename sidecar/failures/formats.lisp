@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.formats
   (:use #:cl #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.json #:parse-json #:json-fault #:member-of #:path-of #:elements)
   (:import-from #:opl.failures.xml #:parse-xml #:node #:node-p #:node-name #:node-children #:attribute #:node-text #:children-named)
   (:import-from #:opl.failures.table #:make-draft #:split-on #:joined #:prefixp #:suffixp #:trim)

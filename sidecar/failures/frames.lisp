@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.frames
   (:use #:cl #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:line #:matching)
   (:import-from #:opl.failures.table #:prefixp #:suffixp #:trim)
   (:export #:frame-of #:tidy-path #:foreign-path-p #:as-line))
@@ -46,7 +47,7 @@
     "/usr/lib/go" "/usr/local/go/src" "/go/pkg/mod/" "/src/testing/testing.go" "/src/runtime/" "/src/reflect/" "_testmain.go" "/hostedtoolcache/go/"
     "/usr/include/" "gtest/gtest" "/usr/src/" "catch2/" "/usr/lib/" "/.yarn/" "/deps/" "package:test_api" "package:flutter_test" "package:matcher" "package:stack_trace" "package:flutter/"
     "dart:" "package:test/" "package:expect/" "/jest-runtime/" "internal/process/" "internal/modules/" "internal/timers" "/opt/hostedtoolcache/"
-    "deno.land/std" "jsr.io/@std" "jsr.io"))
+    "deno.land/std" "std@" "__cypress/" "jsr.io/@std" "jsr.io"))
 
 (defparameter *foreign-heads*
   '("node:" "internal/" "<" "ext:" "bun:" "deno:" "native" "Native" "Unknown" "unknown" "anonymous" "[" "module.js" "events.js" "timers.js" "domain.js" "async_hooks.js" "vm.js" "fs.js" "net.js"

@@ -1,6 +1,6 @@
 (defpackage #:opl.failures.lines
   (:use #:cl)
-  (:export #:needle-table #:make-needles #:scan-lines #:clean-line #:octets #:+longest-line+))
+  (:export #:needle-table #:make-needles #:needles-in #:scan-lines #:clean-line #:octets #:+longest-line+))
 (in-package #:opl.failures.lines)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -15,20 +15,25 @@
 (defconstant +block+ (* 256 1024) "Octets read at a time.")
 (defconstant +longest-line+ (* 64 1024) "Octets of a line that are looked at; what follows is noise of some program's dump.")
 
-(defstruct (needle-table (:constructor %needles (next masks)))
+;;; States are numbered so that the ones that mean something are the highest: those where a needle ends, and one state that the octets
+;;; which end or break a line lead to. The loop over the octets has one comparison then.
+
+(defstruct (needle-table (:constructor %needles (next masks first special)))
   (next nil :type transitions)
-  (masks nil :type masks))
+  (masks nil :type masks)
+  (first 0 :type (unsigned-byte 16))
+  (special 0 :type (unsigned-byte 16)))
 
 (defun string-octets (string) (coerce (sb-ext:string-to-octets string :external-format :utf-8) 'octets))
 
-(defun make-needles (needles)
-  "The automaton for NEEDLES, a list of (string . mask); a line's mask is the union of those of the needles in it."
+(defun trie-of (needles)
+  "The trie of NEEDLES with failure links followed: transitions, masks, the number of states."
   (let* ((states (1+ (loop for (needle) in needles sum (length (string-octets needle)))))
          (next (make-array (* 256 states) :element-type '(unsigned-byte 16) :initial-element 0))
          (masks (make-array states :element-type '(unsigned-byte 62) :initial-element 0))
          (fail (make-array states :element-type 'fixnum :initial-element 0))
          (count 1) (queue '()))
-    (assert (< states 65536))
+    (assert (< states 65534))
     (loop for (needle . mask) in needles
           for state = 0
           do (loop for octet across (string-octets needle)
@@ -54,7 +59,37 @@
                                          (aref masks child) (logior (aref masks child) (aref masks back)))
                                    (setf (cdr tail) (list child) tail (cdr tail)))))
                  (pop queue))))
-    (%needles next masks)))
+    (values next masks count)))
+
+(defun make-needles (needles)
+  "The automaton for NEEDLES, a list of (string . mask); a line's mask is the union of those of the needles in it."
+  (multiple-value-bind (next masks count) (trie-of needles)
+    (let* ((number (make-array count :element-type '(unsigned-byte 16)))
+           (special count)
+           (first (count-if #'zerop masks :end count))
+           (plain -1) (ending (1- first))
+           (renumbered (make-array (* 256 (1+ count)) :element-type '(unsigned-byte 16) :initial-element 0))
+           (renumbered-masks (make-array (1+ count) :element-type '(unsigned-byte 62) :initial-element 0)))
+      ;; the root has no mask, so it stays 0
+      (dotimes (state count)
+        (setf (aref number state) (if (zerop (aref masks state)) (incf plain) (incf ending))))
+      (dotimes (state count)
+        (let ((new (aref number state)))
+          (setf (aref renumbered-masks new) (aref masks state))
+          (dotimes (octet 256)
+            (setf (aref renumbered (+ (* 256 new) octet))
+                  (if (member octet '(10 13 27)) special (aref number (aref next (+ (* 256 state) octet))))))))
+      (%needles renumbered renumbered-masks first special))))
+
+(defun needles-in (table text end)
+  "The union of the masks of TABLE's needles in the first END characters of TEXT."
+  (declare (type (simple-array character (*)) text) (fixnum end) (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+  (let ((next (needle-table-next table)) (masks (needle-table-masks table)) (special (needle-table-special table)) (state 0) (mask 0))
+    (declare (type (unsigned-byte 16) state special) (type (unsigned-byte 62) mask))
+    (dotimes (i end mask)
+      (let ((code (char-code (schar text i))))
+        (setf state (if (< code 128) (aref next (logior (ash state 8) code)) 0))
+        (if (= state special) (setf state 0) (setf mask (logior mask (aref masks state))))))))
 
 (defun escape-end (buffer start end)
   "The position after the terminal's escape sequence that starts at START in BUFFER."
@@ -66,7 +101,8 @@
       (#\[ (incf i)
        (loop while (and (< i end) (<= #x20 (aref buffer i) #x3F)) do (incf i))
        (min end (if (and (< i end) (<= #x40 (aref buffer i) #x7E)) (1+ i) i)))
-      (#\] (loop while (and (< i end) (/= 7 (aref buffer i)) (/= 10 (aref buffer i))
+      ((#\] #\_ #\P #\^ #\X)
+       (loop while (and (< i end) (/= 7 (aref buffer i)) (/= 10 (aref buffer i))
                             (not (and (= 27 (aref buffer i)) (< (1+ i) end) (= 92 (aref buffer (1+ i))))))
                  do (incf i))
        (cond ((>= i end) end)
@@ -82,26 +118,25 @@ returning true: of every line). Returns the start of the last line, which is not
   (declare (type octets buffer) (fixnum start end) (function function always)
            (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
   (let ((next (needle-table-next table)) (masks (needle-table-masks table))
+        (first (needle-table-first table)) (special (needle-table-special table))
         (state 0) (mask 0) (line start) (i start))
-    (declare (type (unsigned-byte 16) state) (type (unsigned-byte 62) mask) (fixnum line i))
+    (declare (type (unsigned-byte 16) state first special) (type (unsigned-byte 62) mask) (type (unsigned-byte 62) line i end))
     (loop
-      (when (>= i end) (return line))
-      (let ((octet (aref buffer i)))
-        (cond ((> octet 27)
-               (setf state (aref next (logior (ash state 8) octet))
-                     mask (logior mask (aref masks state)))
-               (incf i))
-              ((or (= octet 10) (= octet 13))
-               (when (or (/= mask 0) (funcall always))
-                 (funcall function buffer line i mask))
-               (setf state 0 mask 0)
-               (incf i)
-               (when (and (= octet 13) (< i end) (= 10 (aref buffer i))) (incf i))
-               (setf line i))
-              ((= octet 27) (setf i (escape-end buffer i end)))
-              (t (setf state (aref next (logior (ash state 8) octet))
-                       mask (logior mask (aref masks state)))
-                 (incf i)))))))
+      (let ((before 0))
+        (declare (type (unsigned-byte 16) before))
+        (loop
+          (when (>= i end) (return-from scan-block line))
+          (setf before state
+                state (aref next (logior (ash state 8) (aref buffer i))))
+          (incf i)
+          (when (>= state first) (return)))
+        (cond ((/= state special) (setf mask (logior mask (aref masks state))))
+              ((= 27 (aref buffer (1- i))) (setf i (escape-end buffer (1- i) end) state before))
+              (t (when (or (/= mask 0) (funcall always))
+                   (funcall function buffer line (1- i) mask))
+                 (setf state 0 mask 0)
+                 (when (and (= 13 (aref buffer (1- i))) (< i end) (= 10 (aref buffer i))) (incf i))
+                 (setf line i)))))))
 
 (defun never () nil)
 
@@ -134,31 +169,50 @@ or for each at all while ALWAYS returns true. A carriage return ends a line too:
   (<= 48 octet 57))
 
 (defun stamp-end (buffer start end)
-  "The position after a hosted runner's time stamp `2022-07-17T23:24:47.1444471Z ` at START, else START."
+  "The position after a time stamp at START, else START: `2022-07-17T23:24:47.1444471Z `, the same in brackets, and what GitLab puts
+behind it (`01O `)."
   (declare (type octets buffer) (fixnum start end))
   (flet ((at (offset) (if (< (+ start offset) end) (aref buffer (+ start offset)) 0)))
-    (if (and (digit-octet-p (at 0)) (digit-octet-p (at 3)) (= 45 (at 4)) (= 45 (at 7)) (= 84 (at 10)) (= 58 (at 13)) (= 58 (at 16)))
-        (let ((z (position 90 buffer :start start :end (min end (+ start 32)))))
-          (cond ((null z) start)
-                ((and (< (1+ z) end) (= 32 (aref buffer (1+ z)))) (+ z 2))
-                ((= (1+ z) end) end)
-                (t start)))
+    (declare (inline at))
+    (let ((bracket (if (= 91 (at 0)) 1 0)))
+      (unless (and (digit-octet-p (at bracket)) (digit-octet-p (at (+ 3 bracket))) (= 45 (at (+ 4 bracket))) (= 45 (at (+ 7 bracket))) (= 84 (at (+ 10 bracket)))
+                   (= 58 (at (+ 13 bracket))) (= 58 (at (+ 16 bracket))))
+        (return-from stamp-end start))
+      (let* ((z (position 90 buffer :start start :end (min end (+ start 34))))
+             (after (and z (+ z 1 bracket))))
+        (cond ((or (null after) (> after end) (and (= bracket 1) (/= 93 (aref buffer (1- after))))) start)
+              ((= after end) end)
+              ((/= 32 (aref buffer after)) start)
+              ((and (< (+ after 4) end) (digit-octet-p (aref buffer (+ after 1))) (digit-octet-p (aref buffer (+ after 2)))
+                    (member (aref buffer (+ after 3)) '(79 69)) (member (aref buffer (+ after 4)) '(32 43)))
+               (+ after 5))
+              (t (1+ after)))))))
+
+(defun job-end (buffer start end)
+  "The position after `job<TAB>step<TAB>` before a time stamp at START, else START."
+  (declare (type octets buffer) (fixnum start end))
+  (let* ((limit (min end (+ start 200)))
+         (tab (position 9 buffer :start start :end limit))
+         (second (and tab (> tab start) (position 9 buffer :start (1+ tab) :end limit))))
+    (if second
+        (let ((after (stamp-end buffer (1+ second) end)))
+          (if (> after (1+ second)) after start))
         start)))
 
 (defun prefix-end (buffer start end)
-  "The position after what a hosted runner puts before a line: a byte order mark, `job<TAB>step<TAB>`, a time stamp."
+  "The position after what hosted runners put before a line: a byte order mark, `job<TAB>step<TAB>`, time stamps."
   (declare (type octets buffer) (fixnum start end))
   (when (and (< (+ start 2) end) (= #xEF (aref buffer start)) (= #xBB (aref buffer (1+ start))) (= #xBF (aref buffer (+ start 2))))
     (incf start 3))
-  (let ((after (stamp-end buffer start end)))
-    (when (> after start) (return-from prefix-end after))
-    (let* ((limit (min end (+ start 200)))
-           (tab (position 9 buffer :start start :end limit))
-           (second (and tab (> tab start) (position 9 buffer :start (1+ tab) :end limit))))
-      (if second
-          (let ((after (stamp-end buffer (1+ second) end)))
-            (if (> after (1+ second)) after start))
-          start))))
+  (loop
+    (let* ((plain (loop with at fixnum = start
+                        while (and (< at end) (= 27 (aref buffer at))) do (setf at (escape-end buffer at end))
+                        finally (return at)))
+           (after (stamp-end buffer plain end))
+           (after (if (= after plain) start after))
+           (after (if (= after start) (job-end buffer start end) after)))
+      (when (= after start) (return start))
+      (setf start after))))
 
 (defun clean-line (buffer start end)
   "The characters of the line between START and END of BUFFER without escape sequences and hosted runners' prefixes.

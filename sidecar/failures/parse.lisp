@@ -1,6 +1,7 @@
 (defpackage #:opl.failures.parse
   (:use #:cl #:opl.failures.report)
   (:import-from #:opl.failures.lines #:make-needles #:scan-lines #:clean-line)
+  (:import-from #:opl.failures.prefixes #:layout-of #:unprefixed)
   (:import-from #:opl.failures.table #:all-runners #:find-runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-options #:runner-rules
                 #:make-reading #:reading-runner #:reading-failures #:reading-counts #:reading-flags #:deliver #:close-reading #:attentive-p)
   (:import-from #:opl.failures.digest #:digest)
@@ -16,7 +17,15 @@
 (defconstant +certain+ 10 "The weight of signs that makes a runner.")
 (defconstant +hits-of-a-sign+ 2 "How often one sign is weighed: a weak one that is repeated stays weak.")
 (defconstant +signs-enough+ 200 "Lines with signs of one runner after which no more are asked for.")
+(defconstant +tries-enough+ 100000 "Lines that had a part of a sign after which no more are looked at.")
 (defconstant +tail-lines+ 40 "Lines of a log's end that are kept for an answer that has nothing better to say.")
+
+(defvar *layout* nil "The prefixes of the log's lines, as LAYOUT-OF tells them.")
+
+(defun line-of (buffer start end)
+  "The line's text without what others put before it, and the prefix that tells whose it is."
+  (let ((line (clean-line buffer start end)))
+    (if *layout* (unprefixed line *layout*) (values line nil))))
 
 (defvar *sign-needles* nil "The automaton of all signs and the runners it was made for.")
 
@@ -35,17 +44,18 @@
          (table (coerce runners 'simple-vector))
          (weights (make-array (length table) :initial-element 0))
          (hits (make-array (length table) :initial-element '()))
-         (seen (make-array (length table) :initial-element 0)))
+         (seen (make-array (length table) :initial-element 0)) (tried (make-array (length table) :initial-element 0)))
     (scan-lines path (sign-needles runners)
                 (lambda (buffer start end mask)
                   (let ((line nil))
                     (loop until (zerop mask)
                           for bit = (1- (integer-length mask))
                           do (setf mask (logxor mask (ash 1 bit)))
-                             (when (< (svref seen bit) +signs-enough+)
-                               (incf (svref seen bit))
-                               (let ((line (or line (setf line (clean-line buffer start end)))))
+                             (when (and (< (svref seen bit) +signs-enough+) (< (svref tried bit) +tries-enough+))
+                               (incf (svref tried bit))
+                               (let ((line (or line (setf line (line-of buffer start end)))))
                                  (let ((sign (funcall (runner-sign (svref table bit)) line (length line))))
+                                   (when sign (incf (svref seen bit)))
                                    (when (and sign (< (count sign (svref hits bit) :test #'equal) +hits-of-a-sign+))
                                      (push sign (svref hits bit))
                                      (incf (svref weights bit) (cdr sign))))))))))
@@ -54,24 +64,33 @@
                 when (plusp weight) collect (cons (runner-name runner) weight))
           #'> :key #'cdr)))
 
+(defun new-readings (runners)
+  (mapcar (lambda (runner) (make-reading :runner runner :mode (getf (runner-options runner) :start))) runners))
+
 (defun read-with (path runners)
-  "The readings of the log at PATH by the tables of RUNNERS."
-  (let* ((readings (mapcar (lambda (runner) (make-reading :runner runner :mode (getf (runner-options runner) :start))) runners))
+  "The readings of the log at PATH by the tables of RUNNERS; one of each for each stream of lines."
+  (let* ((main (new-readings runners)) (streams '())
          (needles (make-needles (loop for runner in runners
                                       for bit from 0
                                       append (loop for needle in (runner-needles runner) collect (cons needle (ash 1 bit)))))))
-    (scan-lines path needles
-                (lambda (buffer start end mask)
-                  (let ((line (clean-line buffer start end)))
-                    (loop for reading in readings
-                          for bit from 0
-                          do (when (or (logbitp bit mask) (attentive-p reading))
-                               (deliver reading line)))))
-                (lambda () (some #'attentive-p readings)))
-    (mapc #'close-reading readings)
-    (dolist (reading readings readings)
-      (setf (reading-failures reading)
-            (mapcar (lambda (draft) (digest draft (runner-options (reading-runner reading)))) (reading-failures reading))))))
+    (flet ((readings-of (prefix)
+             (if (null prefix) main
+                 (or (cdr (assoc prefix streams :test #'string=))
+                     (let ((new (new-readings runners))) (push (cons prefix new) streams) new)))))
+      (scan-lines path needles
+                  (lambda (buffer start end mask)
+                    (multiple-value-bind (line prefix) (line-of buffer start end)
+                      (loop for reading in (readings-of prefix)
+                            for bit from 0
+                            do (when (or (logbitp bit mask) (attentive-p reading))
+                                 (deliver reading line)))))
+                  (lambda () (or (some #'attentive-p main)
+                                 (loop for (nil . readings) in streams thereis (some #'attentive-p readings))))))
+    (let ((readings (append main (loop for (nil . readings) in (reverse streams) append readings))))
+      (mapc #'close-reading readings)
+      (dolist (reading readings readings)
+        (setf (reading-failures reading)
+              (mapcar (lambda (draft) (digest draft (runner-options (reading-runner reading)))) (reading-failures reading)))))))
 
 (defun log-tail (path)
   "The last lines of the log at PATH, cleaned."
@@ -180,7 +199,8 @@
 it; without one, or with one that has no table, it is recognised. EXIT-CODE: the command's, where known: other than 0, the verdict is
 never \"passed\". Signals FILE-ERROR when PATH cannot be read."
   (or (parse-format path exit-code)
-      (let* ((weights (weighed path runner))
+      (let* ((*layout* (layout-of path))
+             (weights (weighed path runner))
              (chosen (chosen-runners weights))
              (report (and chosen (as-report path (read-with path chosen) (remove +certain+ weights :key #'cdr :test #'>) exit-code))))
         (if (and report (not (and (string= "unparsed" (report-verdict report)) (null (report-failures report)))))

@@ -1,6 +1,7 @@
 (defpackage #:opl.failures.pattern
   (:use #:cl)
-  (:export #:line #:matching #:pattern-needles))
+  (:shadow #:search)
+  (:export #:line #:matching #:pattern-needles #:search))
 (in-package #:opl.failures.pattern)
 
 ;;; Patterns over one line of a log, written as S-expressions and compiled to straight Lisp.
@@ -215,6 +216,34 @@ Returns BODY's value, nil when there is no match. A capture that took no part is
                         ,@(or body '(t))))))
              ,form
              nil))))))
+
+;;; SBCL's SEARCH asks for every character's key and test; the tables look for words in lines all the time
+
+(defun found-in (needle text start end from-end)
+  (declare (type line needle text) (fixnum start end) (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+  (let* ((n (length needle)) (last (- end n)))
+    (declare (fixnum n last))
+    (flet ((at (i)
+             (declare (fixnum i))
+             (loop for j of-type fixnum from 0 below n
+                   for k of-type fixnum from i
+                   always (char= (schar needle j) (schar text k)))))
+      (declare (inline at))
+      (cond ((zerop n) (if from-end end start))
+            (from-end (loop for i of-type fixnum from last downto start when (at i) return i))
+            (t (let ((head (schar needle 0)))
+                 (loop for i of-type fixnum from start to last
+                       when (and (char= head (schar text i)) (at i)) return i)))))))
+
+(defun search (needle text &key (start2 0) end2 from-end)
+  "CL's SEARCH for strings, and the few of its keys that are needed."
+  (flet ((simple (string) (if (typep string 'line) string (coerce (the string string) 'line))))
+    (if (and (stringp needle) (stringp text))
+        (found-in (simple needle) (simple text) start2 (or end2 (length text)) from-end)
+        (cl:search needle text :start2 start2 :end2 end2 :from-end from-end))))
+
+(define-compiler-macro search (&whole form needle &rest more)
+  (if (stringp needle) `(search (load-time-value (coerce ,needle 'line) t) ,@more) form))
 
 ;;; needles: what every matching line must contain, so that most lines are never looked at
 

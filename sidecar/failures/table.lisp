@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.table
   (:use #:cl #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:line #:matching #:pattern-needles)
   (:export #:define-runner #:define-rules #:include #:line #:sign #:on #:within #:finish #:also
            ;; verbs of a table's rules
@@ -10,7 +11,7 @@
            #:runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
            #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-mode #:reading-flags #:reading-counts
            #:reading-lines #:deliver #:close-reading #:attentive-p #:*reading*
-           #:draft #:make-draft #:draft-failure #:draft-lines #:draft-late))
+           #:reading-kept #:draft-dropped #:draft-beyond #:draft #:make-draft #:draft-failure #:draft-lines #:draft-late))
 (in-package #:opl.failures.table)
 
 ;;; A runner's table: signs by which its output is known, and rules (pattern, what to do) for its lines.
@@ -52,8 +53,10 @@
 (defconstant +patience+ 4000 "Lines without a rule's match after which an open failure is taken to have ended.")
 
 (defstruct draft
-  "A failure being read: FAILURE with what the rules said, LINES (latest first) what was printed below it."
-  (failure nil :type failure) (lines '() :type list) (count 0 :type fixnum) (late '() :type list) (late-count 0 :type fixnum))
+  "A failure being read: FAILURE with what the rules said, LINES (latest first) what was printed below it. BEYOND: it stands
+for all those that are more than are kept."
+  (failure nil :type failure) (lines '() :type list) (count 0 :type fixnum) (late '() :type list) (late-count 0 :type fixnum)
+  (beyond nil) (dropped nil))
 
 (defstruct reading
   (runner nil :type runner)
@@ -62,6 +65,7 @@
   (failures '() :type list) (kept 0 :type fixnum)
   (index (make-hash-table :test 'equal))
   (counts '() :type list) (flags '() :type list) (stash '() :type list)
+  (beyond nil :type (or null draft))
   (idle 0 :type fixnum))
 
 (defvar *reading*)
@@ -70,7 +74,8 @@
 
 (defun attentive-p (reading)
   "True when READING wants every line, not only those with its needles."
-  (and (or (reading-open reading) (reading-mode reading)) (< (reading-idle reading) +patience+)))
+  (and (or (let ((open (reading-open reading))) (and open (not (draft-beyond open)))) (reading-mode reading))
+       (< (reading-idle reading) +patience+)))
 
 (defun end-failure ()
   "Closes the open failure."
@@ -91,6 +96,12 @@
     (let ((test (failure-test (draft-failure draft))))
       (when test (push draft (gethash test (reading-index *reading*)))))))
 
+(defun beyond (draft)
+  "The one draft that all failures share which are not kept: their lines are not read."
+  (let ((shared (or (reading-beyond *reading*) (setf (reading-beyond *reading*) (make-draft :failure (draft-failure draft) :beyond t)))))
+    (setf (draft-failure shared) (draft-failure draft) (draft-lines shared) '() (draft-late shared) '())
+    shared))
+
 (defun begin-failure (&key test path line category message suite merge)
   "Opens a failure; lines that follow belong to it. With MERGE one of the same test that was seen before is completed
 when it has no lines yet, and left alone when it has."
@@ -103,8 +114,7 @@ when it has no lines yet, and left alone when it has."
            (setf (reading-open *reading*) known))
           (t (let ((draft (make-draft :failure (make-failure :test test :path path :line line :category category :message (or message "") :suite suite))))
                (unless known (keep draft))
-               ;; of those beyond what is kept not even the lines are read
-               (setf (reading-open *reading*) (and (<= (reading-kept *reading*) +failures-kept+) draft)))))
+               (setf (reading-open *reading*) (if (<= (reading-kept *reading*) +failures-kept+) draft (beyond draft))))))
     (setf (reading-idle *reading*) 0)
     t))
 
@@ -117,9 +127,10 @@ when it has no lines yet, and left alone when it has."
 
 (defun drop-failure (draft)
   "Forgets DRAFT."
-  (setf (reading-failures *reading*) (delete draft (reading-failures *reading*) :test #'eq))
+  ;; taken out of the list when the reading ends: a log may have many
+  (setf (draft-dropped draft) t)
   (let ((test (failure-test (draft-failure draft))))
-    (when test (setf (gethash test (reading-index *reading*)) (delete draft (gethash test (reading-index *reading*))))))
+    (when test (setf (gethash test (reading-index *reading*)) (delete draft (gethash test (reading-index *reading*)) :test #'eq))))
   t)
 
 (defun pending () "The open failure, or nil." (let ((draft (reading-open *reading*))) (and draft (draft-failure draft))))
@@ -127,7 +138,7 @@ when it has no lines yet, and left alone when it has."
 (defun add-line (line)
   "Adds LINE to the open failure, if any."
   (let ((draft (reading-open *reading*)))
-    (when draft
+    (when (and draft (not (draft-beyond draft)))
       (cond ((< (draft-count draft) +lines-of-a-failure+)
              (incf (draft-count draft))
              (push line (draft-lines draft)))
@@ -218,14 +229,29 @@ when it has no lines yet, and left alone when it has."
                            (add-line line))))
        :finish ,(and finish `(lambda () ,@finish))))))
 
+(defparameter *enders*
+  '("##[error]Process completed with exit code" "##[endgroup]" "##[group]" "##[section]" "##[error]Bash exited" "Error: Process completed with exit code" "Post job cleanup." "npm ERR!" "npm error " "error Command failed with exit code"
+    "The command \"" " ELIFECYCLE " "ELIFECYCLE" "make: *** [" "error: script \"" "Cleaning up project directory" "ERROR: Job failed: " "Exited with code exit status " "Lifecycle script `" "The process '/")
+  "How lines begin that tell of the run's end: no failure goes on behind them.")
+
+(defun ender-p (line)
+  (declare (type line line))
+  (and (plusp (length line))
+       (find (schar line 0) "#EPneTm LC")
+       (some (lambda (ender) (prefixp ender line)) *enders*)))
+
 (defun deliver (reading line)
   "Gives LINE to READING's table."
   (let ((*reading* reading))
+    (when (and (reading-open reading) (ender-p line)) (end-failure))
     (funcall (runner-rules (reading-runner reading)) line (length line) (reading-mode reading))))
 
 (defun close-reading (reading)
   "Ends READING; returns it with its failures in the log's order."
   (let ((*reading* reading))
-    (when (runner-finish (reading-runner reading)) (funcall (runner-finish (reading-runner reading))))
+    (flet ((without-dropped () (setf (reading-failures reading) (delete-if #'draft-dropped (reading-failures reading)))))
+      (without-dropped)
+      (when (runner-finish (reading-runner reading)) (funcall (runner-finish (reading-runner reading))))
+      (without-dropped))
     (setf (reading-failures reading) (nreverse (reading-failures reading)))
     reading))

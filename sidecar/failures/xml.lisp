@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.xml
   (:use #:cl)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:export #:parse-xml #:node #:node-p #:node-name #:node-children #:attribute #:node-text #:children-named))
 (in-package #:opl.failures.xml)
 

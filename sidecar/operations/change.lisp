@@ -11,6 +11,8 @@
   (:import-from #:opl.change.diff #:diff-error #:diff-error-reason)
   (:import-from #:opl.search.answer #:answer #:answer-symbols #:symbol-row-path #:symbol-row-role #:symbol-row-score #:symbol-row-tag)
   (:import-from #:opl.search.commits #:history-within #:follow-head)
+  (:import-from #:opl.graph.world #:world-of)
+  (:import-from #:opl.graph.edges #:callers #:edge-caller)
   (:import-from #:opl.operations.index #:signature-text))
 (in-package #:opl.operations.change)
 
@@ -225,27 +227,47 @@
                   (or (member line (root-lines root)) (and (root-end root) (<= (root-line root) line (root-end root))))))
            (impact-roots impact)))
 
-(defun way-text (index dependant)
-  (let ((names (index-names index)))
+(defun root-of-dependant (index impact dependant)
+  "The root whose change reaches DEPENDANT: the one that the last call of the way leads to."
+  (let* ((world (world-of index)) (roots (remove nil (impact-roots impact) :key #'root-tag))
+         (last (or (first (dependant-via dependant)) (dependant-tag dependant))))
+    (or (and (rest roots) last
+             (find-if (lambda (root) (find last (callers world (root-tag root) :possible t) :key #'edge-caller)) roots))
+        (first roots))))
+
+(defun way-text (index impact dependant)
+  "`f -> g`: the functions between a test and the change, the changed one last."
+  (let ((names (index-names index)) (root (root-of-dependant index impact dependant)))
     (format nil "~{~A~^ -> ~}" (append (mapcar (lambda (via) (name-string names (tag-name index via))) (reverse (dependant-via dependant)))
-                                       (and (null (dependant-via dependant)) '("the change"))))))
+                                       (list (if root (root-name root) "the change"))))))
+
+(defun dependant-at (index impact places)
+  "The nearest dependant that stands in a file of PLACES, the outermost frame's first."
+  (loop for (path . nil) in (reverse places)
+        for file = (index-file-number index path)
+        thereis (and file (find file (impact-dependants impact) :key #'dependant-file))))
+
+(defun reached-text (index impact test dependant)
+  (format nil "reached from ~A by ~A (~(~A~))" (if (string= test "") "its file" (format nil "test ~A" test)) (way-text index impact dependant)
+          (dependant-certainty dependant)))
 
 (defun attribution (index impact fields)
   "Values: relation and why."
-  (let* ((places (places-of fields)) (test (first fields)) (test-path (second fields)))
+  (let* ((places (places-of fields)) (test (first fields)) (test-path (second fields))
+         (reached (dependant-at index impact places)))
     (loop for (path . line) in places
           do (let ((root (root-at impact path line)))
                (when root
                  (return-from attribution
-                   (values :changed (format nil "~A:~D stands in ~A, which changed" path line (root-name root)))))))
+                   (values :changed (format nil "~A:~D, in ~A, changed~@[, ~A~]" path line (root-name root) (and reached (reached-text index impact test reached))))))))
     (loop for (path . nil) in places
           do (when (member path (impact-files impact) :test #'string=)
                (return-from attribution (values :reached (format nil "~A changed, and a frame of the failure stands in it" path)))))
     (let* ((file (index-file-number index test-path))
-           (reached (and file (find file (impact-dependants impact) :key #'dependant-file)))
-           (hit (and file (find file (impact-tests impact) :key #'test-hit-file))))
-      (cond (reached (values :reached (format nil "~A reaches the change by ~A (~(~A~))" (if (string= test "") test-path test) (way-text index reached)
-                                              (dependant-certainty reached))))
+           (hit (and file (find file (impact-tests impact) :key #'test-hit-file)))
+           (root (and reached (root-of-dependant index impact reached))))
+      (cond (reached (values :reached (format nil "~@[~A:~]~@[~D, ~]changed, ~A" (and root (root-path root)) (and root (or (first (root-lines root)) (root-line root)))
+                                              (reached-text index impact test reached))))
             (hit (values :reached (format nil "~A ~A" test-path (test-hit-reason hit))))
             ((impact-full-suite impact) (values :unknown (first (impact-full-suite impact))))
             (file (values :unrelated "no call, import or name leads from it to the change"))

@@ -55,3 +55,45 @@
       (with-open-file (out log :direction :output) (format out "one~%two~%"))
       (check-equal "unparsed" (report-verdict (parse-log log)))
       (check-equal (format nil "one~%two") (report-tail (parse-log log))))))
+
+(defparameter *before-lines*
+  '("2024-03-05T10:11:12.1234567Z " "[2024-03-05T10:11:12.123Z] " "2024-03-05T10:11:12.123456Z 01O " "10:11:12  " "app-1  | " "@acme/web:test: " "packages/web test: " "[0] " "│ ")
+  "What hosted runners, build servers, containers and task runners put before each line.")
+
+(defun lines-of (file)
+  (with-open-file (in file :external-format :utf-8)
+    (loop for line = (read-line in nil) while line collect line)))
+
+(deftest what-others-put-before-the-lines-changes-nothing
+  (with-scratch-folder (folder)
+    (dolist (name '("jest/several" "pytest/several" "go-test/verbose" "mocha/several" "cargo-test/several" "maven-surefire/several"))
+      (let* ((file (merge-pathnames (format nil "~a.txt" name) *logs*)) (log (merge-pathnames "log" folder)))
+        (dolist (prefix *before-lines*)
+          (with-open-file (out log :direction :output :if-exists :supersede :external-format :utf-8)
+            (dolist (line (lines-of file)) (format out "~a~a~%" prefix line)))
+          (check-equal (list name prefix (expectation file)) (list name prefix (facts-of (parse-log log)))))))))
+
+(deftest two-packages-in-one-log-are-told-apart-line-by-line
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder))
+          (one (lines-of (merge-pathnames "jest/several.txt" *logs*))) (two (lines-of (merge-pathnames "mocha/several.txt" *logs*))))
+      (with-open-file (out log :direction :output :external-format :utf-8)
+        (loop while (or one two)
+              do (when one (format out "web:test: ~a~%" (pop one)))
+                 (when two (format out "api:test: ~a~%" (pop two)))))
+      (let ((jest (expectation (merge-pathnames "jest/several.txt" *logs*))) (mocha (expectation (merge-pathnames "mocha/several.txt" *logs*)))
+            (both (facts-of (parse-log log))))
+        (check-equal (+ (getf jest :failed) (getf mocha :failed)) (getf both :failed))
+        (check-equal (sort (mapcar #'first (append (getf jest :failures) (getf mocha :failures))) #'string<)
+                     (sort (mapcar #'first (getf both :failures)) #'string<))))))
+
+(deftest more-failures-than-are-kept-are-counted
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (with-open-file (out log :direction :output)
+        (loop for i from 1 to 6000
+              do (format out "=== RUN   Test~d~%    a_test.go:5: got ~d~%--- FAIL: Test~d (0.00s)~%" i i i))
+        (format out "FAIL~%FAIL	example.com/a	0.1s~%"))
+      (let ((report (parse-log log)))
+        (check-equal 6000 (report-failed report))
+        (check-equal 5000 (length (report-failures report)))))))

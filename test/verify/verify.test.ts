@@ -234,3 +234,74 @@ test('unittest: passing, failing, an import that fails, nothing to run', python,
   repo.write('test_sample.py', 'import unittest\n');
   assert.equal((await repo.verify()).verdict, 'no-tests-ran');
 });
+
+const CART = {
+  'package.json': manifest({ test: 'node --test test/' }, { type: 'module' }),
+  'src/price.js': 'export function price(item) {\n  return item.cost;\n}\n',
+  'src/cart.js':
+    "import { price } from './price.js';\n\nexport function sum(items) {\n  let all = 0;\n  for (const item of items) all += price(item);\n  return all;\n}\n\nexport function total(items) {\n  return sum(items);\n}\n",
+  'test/cart.test.js':
+    "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\nimport { total } from '../src/cart.js';\n\ntest('adds up', () => {\n  assert.equal(total([{ cost: 2 }, { cost: 3 }]), 5);\n});\n",
+};
+
+test('a failure is traced to the change by the calls between: node:test', async () => {
+  const repo = await repository(CART);
+  repo.write('src/price.js', 'export function price(item) {\n  return item.cost + 1;\n}\n');
+  const answer = await repo.verify({ rerun: false });
+  const [wrong] = answer.failures;
+  assert.equal(wrong?.relation, 'reached');
+  assert.match(wrong?.why ?? '', /^src\/price\.js:2, changed, reached from test adds up by total -> sum -> price/);
+  repo.write('src/price.js', 'export function price(item) {\n  return item.nothing.cost;\n}\n');
+  const [thrown] = (await repo.verify({ rerun: false })).failures;
+  assert.equal(thrown?.relation, 'changed');
+  assert.deepEqual([thrown?.path, thrown?.line], ['src/price.js', 2]);
+  assert.match(
+    thrown?.why ?? '',
+    /^src\/price\.js:2, in price, changed, reached from test adds up by total -> sum -> price/,
+  );
+});
+
+test('a failure is traced to the change by the calls between: unittest', python, async () => {
+  const repo = await repository({
+    '.gitignore': '__pycache__\n',
+    'price.py': 'def price(item):\n    return item["cost"]\n',
+    'cart.py': 'from price import price\n\n\ndef total(items):\n    return sum(price(item) for item in items)\n',
+    'test_cart.py':
+      'import unittest\nfrom cart import total\n\n\nclass CartTest(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([{"cost": 2}]), 2)\n',
+  });
+  repo.write('price.py', 'def price(item):\n    return item["cost"] + 1\n');
+  const [failure] = (await repo.verify({ rerun: false })).failures;
+  assert.match(failure?.why ?? '', /^price\.py:2, changed, reached from test .*test_total by .*total -> price/);
+});
+
+test('a test that failed with a symbol is remembered as telling of it', async () => {
+  const repo = await repository({
+    ...CART,
+    // No call leads from this test to the change: only the run can tell.
+    'test/whole.test.js':
+      "import assert from 'node:assert/strict';\nimport { execFileSync } from 'node:child_process';\nimport { test } from 'node:test';\n\ntest('prints five', () => {\n  assert.equal(execFileSync(process.execPath, ['main.js'], { encoding: 'utf8' }).trim(), '5');\n});\n",
+    'main.js': "import { total } from './src/cart.js';\n\nconsole.log(total([{ cost: 2 }, { cost: 3 }]));\n",
+  });
+  repo.write('src/price.js', 'export function price(item) {\n  return item.cost + 1;\n}\n');
+  assert.equal((await repo.verify({ rerun: false, command: 'node --test test/' })).verdict, 'failed');
+  repo.write('src/price.js', 'export function price(item) {\n  return item.cost;\n}\n');
+  assert.equal((await repo.verify({ rerun: false })).verdict, 'passed');
+  repo.write('src/price.js', 'export function price(item) {\n  return Number(item.cost);\n}\n');
+  const answer = await repo.verify({ rerun: false });
+  assert.match(answer.ran[0]?.command ?? '', /whole\.test\.js/, 'it runs among the first');
+  assert.equal(answer.ran[0]?.scope, 'targeted');
+});
+
+test('a program that is missing is named, with what brings it', async () => {
+  const repo = await repository({
+    'package.json': manifest({ test: 'vitest run' }, { devDependencies: { vitest: '2' } }),
+    'src/a.js': 'export const a = 1;\n',
+  });
+  const script = await repo.verify({ rerun: false });
+  assert.equal(script.verdict, 'setup-error');
+  assert.match(script.actions.join('\n'), /vitest is not installed: type: npm install \(package\.json lists vitest\)/);
+  const other = await repo.verify({ command: 'no-such-runner --all', rerun: false });
+  assert.equal(other.verdict, 'setup-error');
+  assert.match(other.actions.join('\n'), /install no-such-runner/);
+  assert.doesNotMatch(other.actions.join('\n'), /npm install/);
+});

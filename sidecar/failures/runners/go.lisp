@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.go
   (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching)
   (:import-from #:opl.failures.frames #:as-line)
   (:export #:go-line))
@@ -54,7 +55,7 @@
     (begin-failure :test test)
     (let ((draft (reading-open *reading*)))
       (setf (draft-lines draft) lines)
-      (stash :package-failures (cons draft (stashed :package-failures)))
+      (of-package draft)
       (when (stashed :panic) (end-failure))))
   (forget (qualified test))
   t)
@@ -70,14 +71,20 @@
 
 (defun parents-dropped ()
   "A test whose only fault is a failed subtest is not listed."
-  (let ((drafts (stashed :package-failures)))
+  (let ((parents (make-hash-table :test 'equal)) (drafts (stashed :package-failures)))
     (dolist (draft drafts)
-      (let ((test (failure-test (draft-failure draft))))
-        (when (and test
-                   (find-if (lambda (other) (prefixp (concatenate 'string test "/") (or (failure-test (draft-failure other)) ""))) drafts)
-                   (notany (lambda (line) (let ((line (as-line line))) (matching (line (length line)) (blanks path ".go:" integer ": ") t))) (draft-lines draft)))
-          (drop-failure draft)))))
+      (loop with test = (or (failure-test (draft-failure draft)) "")
+            for slash = (position #\/ test) then (position #\/ test :start (1+ slash))
+            while slash do (setf (gethash (subseq test 0 slash) parents) t)))
+    (dolist (draft drafts)
+      (when (and (gethash (failure-test (draft-failure draft)) parents)
+                 (notany (lambda (line) (let ((line (as-line line))) (matching (line (length line)) (blanks path ".go:" integer ": ") t))) (draft-lines draft)))
+        (drop-failure draft))))
   t)
+
+(defun of-package (draft)
+  "DRAFT is a failure of the package whose tests are being read."
+  (unless (draft-beyond draft) (stash :package-failures (cons draft (stashed :package-failures)))))
 
 (defun start-panic (message)
   "A panic ends the package's process: it belongs to the test that had begun last."
@@ -92,7 +99,7 @@
                   (setf (failure-category (draft-failure draft)) "crash"))
                  (t (begin-failure :test running :category (if timeout "timeout" "crash"))
                     (setf (draft-lines (reading-open *reading*)) (and running (lines-of (qualified running))))
-                    (stash :package-failures (cons (reading-open *reading*) (stashed :package-failures)))))
+                    (of-package (reading-open *reading*))))
            (when timeout (flag :timeout))
            (setf (failure-message (pending)) (concatenate 'string "panic: " message))
            (enter :panic)))
@@ -206,38 +213,57 @@
 
 ;;; -json: one object a line; its fields are few and flat, so they are picked out without a reader
 
-(defun json-field (line key)
-  "The string value of KEY in the object LINE, escapes undone; nil when it has none."
-  (let* ((mark (format nil "\"~A\":\"" key)) (start (search mark line)))
-    (when start
-      (with-output-to-string (out)
-        (loop with i = (+ start (length mark))
-              while (< i (length line))
-              do (let ((c (char line i)))
-                   (cond ((char= c #\") (return))
-                         ((and (char= c #\\) (< (1+ i) (length line)))
-                          (let ((next (char line (1+ i))))
-                            (case next
-                              (#\n (write-char #\Newline out)) (#\t (write-char #\Tab out)) (#\r) (#\b) (#\f)
-                              (#\u (let ((code (parse-integer line :start (+ i 2) :end (min (length line) (+ i 6)) :radix 16 :junk-allowed t)))
-                                     (when (and code (not (<= #xD800 code #xDFFF)) (/= code 27)) (write-char (code-char code) out))
-                                     (incf i 4)))
-                              (t (write-char next out)))
-                            (incf i 2)))
-                         (t (write-char c out) (incf i)))))))))
+(defun mark-end (mark line)
+  "The position behind MARK in LINE, or nil."
+  (declare (type line mark line) (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+  (let* ((n (length mark)) (last (- (length line) n)))
+    (declare (fixnum n last))
+    (loop for at of-type fixnum from 0 to last
+          do (when (and (char= (schar line at) (schar mark 0)) (char= (schar line (1+ at)) (schar mark 1))
+                        (loop for i of-type fixnum from 2 below n always (char= (schar line (+ at i)) (schar mark i))))
+               (return (+ at n))))))
+
+(defun json-field (line mark)
+  "The string value behind MARK, `\"key\":\"`, in the object LINE, escapes undone; nil when it has none."
+  (let* ((start (mark-end mark line))
+         (end (and start (position-if (lambda (c) (or (char= c #\") (char= c #\\))) (the line line) :start start))))
+    (cond ((null start) nil)
+          ((or (null end) (char= #\" (char line end))) (subseq line start end))
+          (t (unescaped line start)))))
+
+(defun unescaped (line start)
+  "The string that goes on from START in LINE to its quotation mark, escapes undone."
+  (with-output-to-string (out)
+    (loop with i = start
+          while (< i (length line))
+          do (let ((c (char line i)))
+               (cond ((char= c #\") (return))
+                     ((and (char= c #\\) (< (1+ i) (length line)))
+                      (let ((next (char line (1+ i))))
+                        (case next
+                          (#\n (write-char #\Newline out)) (#\t (write-char #\Tab out)) (#\r) (#\b) (#\f)
+                          (#\u (let ((code (parse-integer line :start (+ i 2) :end (min (length line) (+ i 6)) :radix 16 :junk-allowed t)))
+                                 (when (and code (not (<= #xD800 code #xDFFF)) (/= code 27)) (write-char (code-char code) out))
+                                 (incf i 4)))
+                          (t (write-char next out)))
+                        (incf i 2)))
+                     (t (write-char c out) (incf i)))))))
+
+(macrolet ((mark (name key) `(defparameter ,name (coerce ,(format nil "\"~A\":\"" key) 'line))))
+  (mark *action* "Action") (mark *package-key* "Package") (mark *test* "Test") (mark *output* "Output") (mark *failed-build* "FailedBuild"))
 
 (defun go-line (line)
-  (let ((action (json-field line "Action")) (package (json-field line "Package")) (test (json-field line "Test")))
+  (let ((action (json-field line *action*)) (package (json-field line *package-key*)) (test (json-field line *test*)))
     (cond ((null action) reject)
           (t (stash :package package)
-             (cond ((string= action "output") (json-output package test (json-field line "Output")))
-                   ((string= action "build-output") (dolist (text (split-on (string #\Newline) (json-field line "Output"))) (unless (string= text "") (json-inner text))))
+             (cond ((string= action "output") (json-output package test (json-field line *output*)))
+                   ((string= action "build-output") (dolist (text (split-on (string #\Newline) (json-field line *output*))) (unless (string= text "") (json-inner text))))
                    ((string= action "run") (stash :verbose t) (stash :started test))
                    ((and test (string= action "pass")) (tally :go-passed) (forget (qualified test)))
                    ((and test (string= action "skip")) (tally :go-skipped) (forget (qualified test)))
                    ((and test (string= action "fail")) (tally :go-failed) (json-failed test))
                    ((string= action "fail")
-                    (let ((build (json-field line "FailedBuild"))) (when build (flag :compile)))
+                    (let ((build (json-field line *failed-build*))) (when build (flag :compile)))
                     (json-package-failed package))
                    ((string= action "pass") (flag :passed) (end-package package)))
              t))))
@@ -265,7 +291,7 @@
     (begin-failure :test test :category (cond ((null panic) nil) ((search "timed out after" panic) (flag :timeout) "timeout") (t "crash"))
                    :message (and panic panic))
     (setf (draft-lines (reading-open *reading*)) lines)
-    (stash :package-failures (cons (reading-open *reading*) (stashed :package-failures)))
+    (of-package (reading-open *reading*))
     (stash :by-package (cons (cons (stashed :package) (reading-open *reading*)) (stashed :by-package)))
     (end-failure)
     (forget (qualified test))))
@@ -292,4 +318,5 @@
   (flag :failed)
   (let ((mine (remove-if-not (lambda (entry) (equal (car entry) package)) (stashed :by-package))))
     (stash :package-failures (mapcar #'cdr mine))
+    (stash :by-package (remove package (stashed :by-package) :key #'car :test #'equal))
     (end-package package)))

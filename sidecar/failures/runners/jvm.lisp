@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.jvm
   (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching)
   (:import-from #:opl.failures.frames #:as-line))
 (in-package #:opl.failures.runners.jvm)
@@ -38,7 +39,9 @@
   t)
 
 (defun surefire-failure (name kind)
-  (begin-failure :test (class-method name) :merge t :category (and (search "ERROR" kind) nil)))
+  (begin-failure :test (class-method name) :merge t :category (and (search "ERROR" kind) nil))
+  (remember-method (reading-open *reading*))
+  t)
 
 (defun summary-failure (text)
   "A line of the Results: `BagTest.put:11 message`, `BagTest.put:11->helper:30 » NullPointer x`, `put(demo.BagTest): message`."
@@ -57,14 +60,28 @@
             (unless (known-as full) (note-failure :test full :message message))
             t)))))
 
+(defun without-parameters (test)
+  "`put` of `put(int)[2]`, `put[1]`, `put{int}[2]`."
+  (and test (let ((end (position-if (lambda (c) (find c "([{")) test))) (if (and end (plusp end)) (subseq test 0 end) test))))
+
+(defun method-key (test)
+  "The method's name, by which TEST is found again."
+  (subseq test (1+ (or (position #\. test :from-end t) -1))))
+
+(defun by-method () (or (stashed :by-method) (progn (stash :by-method (make-hash-table :test 'equal)) (stashed :by-method))))
+
+(defun remember-method (draft)
+  (let ((test (without-parameters (failure-test (draft-failure draft)))))
+    (when (and test (not (draft-beyond draft))) (pushnew draft (gethash (method-key test) (by-method)) :test #'eq))))
+
 (defun known-as (name)
   "The failure told in full whose name ends with NAME."
   (find-if (lambda (draft)
-             (let ((test (failure-test (draft-failure draft))))
+             (let ((test (without-parameters (failure-test (draft-failure draft)))))
                (and test (or (string= test name) (suffixp (concatenate 'string "." name) test) (suffixp (concatenate 'string "$" name) test)
                              (suffixp name test)
                              (let ((dot (position #\. name :from-end t))) (and dot (suffixp (subseq name dot) test) (search (subseq name 0 dot) test)))))))
-           (reading-failures *reading*)))
+           (gethash (method-key name) (by-method))))
 
 (defun keep-diagnostics (keep)
   "Without KEEP the compiler's diagnostics in the log are a test's own output."
@@ -106,6 +123,12 @@
   (on ("[ERROR] Failed to execute goal " (goal text+) ": " (message rest))
     (end-failure) (enter nil)
     (stash :goal (list goal message)) (flag :failed))
+  (on ((? "[ERROR] ") (message (or "The forked VM terminated without" "ExecutionException The forked VM terminated without") rest))
+    (unless (stashed :died) (stash :died message)) (flag :failed))
+  (on ((? "[ERROR] ") "Crashed tests:" end) (enter :crashed))
+  (within (:crashed) ((? "[ERROR] ") (name (not-of " []()")) end)
+    (unless (find-failure name) (note-failure :test name :category "crash" :message (or (stashed :died) "the test process died"))) (enter nil))
+  (within (:crashed) (rest) (enter nil) reject)
   (on ((? "[ERROR] ") "COMPILATION ERROR") (flag :compilation))
   (on ("[ERROR] Unknown lifecycle phase") (note-failure :suite t :category "setup" :message line))
   (on ("[INFO] No tests to run.") (flag :none-ran))
@@ -145,8 +168,10 @@
         (progn (begin-failure :test (format nil "~A > ~A" name more) :merge t) (tally :lines-failed) (enter :failure))))
   (within (:failure) ((not-of " 	")) (leave) reject)
   (within (:failure) (blanks (? "Caused by: ") (exception word) " at " (file (not-of " ():")) ":" (at integer) end)
-    (when (and (pending) (null (failure-line (pending)))) (setf (failure-path (pending)) file (failure-line (pending)) at))
-    (add-line (format nil "~A at ~A:~D" exception file at)))
+    ;; a framework's own exception stands in the framework
+    (when (and (pending) (null (failure-line (pending))) (not (prefixp "org.junit." exception)) (not (prefixp "org.gradle." exception)))
+      (setf (failure-path (pending)) file (failure-line (pending)) at))
+    (add-line (if (prefixp "org." exception) exception (format nil "~A at ~A:~D" exception file at))))
   (on ((name text+) " > " (more text+) " " (status (or "PASSED" "SKIPPED")) end)
     (end-failure) (if (string= status "PASSED") (tally :lines-passed) (tally :lines-skipped)))
   (on ((n integer) " test" (? "s") " completed, " (failed integer) " failed" (? ", " (skipped integer) " skipped"))
@@ -163,6 +188,8 @@
   (on ("> Task :" (task word) (? " " (status rest))) (end-failure) (when (and (search "est" task) (not status)) (flag :test-task)) t)
   (on ((or "BUILD SUCCESSFUL" "BUILD FAILED") rest) (end-failure) (if (search "SUCCESS" line) (flag :ok) (flag :failed)))
   (finish
+    ;; nothing is counted where nothing fails: a test task that ran is what there is to see
+    (when (and (flagged :ok) (flagged :test-task) (not (flagged :failed))) (flag :passed))
     (keep-diagnostics (or (null (count-of :completed)) (search "ompil" (format nil "~A ~A" (stashed :wrong) (stashed :why)))))
     (unless (count-of :completed)
       (when (or (count-of :lines-passed) (count-of :lines-failed))
@@ -243,7 +270,7 @@
   (sign 6 "[error] Failed: Total " integer ", Failed ")
   (sign 6 "[info] Passed: Total " integer ", Failed ")
   (sign 4 "[info] " (or "welcome to sbt" "loading project" "ScalaTest"))
-  (sign 5 "[error] (" text (or "compileIncremental" "Compilation failed" "TestsFailedException"))
+  (sign 10 "[error] (" text (or "compileIncremental" "Compilation failed" "TestsFailedException"))
   (include javac-errors)
   (on ((? "[info] ") (indent blanks) "- " (name text+) " *** FAILED ***") 
     (begin-failure :test (format nil "~{~A ~}~A" (subjects (length indent)) name)))
@@ -259,6 +286,12 @@
     (end-failure)
     (unless (stashed :told) (tally :passed passed) (tally :failed (+ failed errors)) (tally :skipped (+ (or skipped 0) (or ignored 0)))))
   (on ("==> X " (name text+) (? blanks+ number "s") (? " " (message rest)) end) (begin-failure :test name :message message))
+  ;; Scala 3's diagnostics: the place in a ruler, the message below the excerpt
+  (on ("[error] -- " (? "[" (not-of "[]") "] ") (kind (not-of ":-")) ": " (path path ".scala") ":" (at integer) ":" rest)
+    (compile-failure path at kind))
+  (within (t) ("[error] " blanks "|" blanks (text rest))
+    (when (and (pending) (equal "compile" (failure-category (pending))) (plusp (length text)) (char/= #\^ (char text 0))) (add-line text)) t)
+  (within (t) ("[error] " (or "one error found" (seq integer " error" (? "s") " found"))) (end-failure))
   (on ("[info] " (suite (not-of " []-+")) ":" end) (end-failure) (stash :suite suite) (stash :subjects nil))
   (on ("[info] " (indent blanks) (text (not-of "[]-+") rest))
     (let ((text (trim text)))

@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.linters
-  (:use #:cl #:opl.failures.table #:opl.failures.report))
+  (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search))
 (in-package #:opl.failures.runners.linters)
 
 ;;; tsc, eslint, mypy, and what stands alone of their like

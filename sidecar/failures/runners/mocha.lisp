@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.mocha
   (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching))
 (in-package #:opl.failures.runners.mocha)
 
@@ -106,6 +107,7 @@
     (end-failure)
     (cond ((search "rror" message) (flag :failed) (begin-failure :suite t :message (trim message)))
           (t t)))
+  (on (text ":ERROR [launcher]: " (message (or "Cannot start " "No binary for ") rest)) (begin-failure :suite t :category "setup" :message message))
   (on ("TOTAL: " (n integer) " FAILED, " (m integer) " SUCCESS") (end-failure) (stash :total (list m n)))
   (on ("TOTAL: " (n integer) " SUCCESS") (end-failure) (stash :total (list n 0)))
   (on ("✖ " (n integer) " test" (? "s") " failed") (end-failure) (stash :mocha-failed n))

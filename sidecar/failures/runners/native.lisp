@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.native
   (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching))
 (in-package #:opl.failures.runners.native)
 

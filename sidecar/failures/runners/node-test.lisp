@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.node-test
   (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching)
   (:import-from #:opl.failures.frames #:tidy-path))
 (in-package #:opl.failures.runners.node-test)
@@ -32,7 +33,7 @@
           (t (pop-deeper indent) (add-inline indent name)))
     t))
 
-(defun reading-kept-count () (length (reading-failures *reading*)))
+(defun reading-kept-count () (reading-kept *reading*))
 
 (defun add-inline (indent name)
   (declare (ignore indent))
@@ -214,7 +215,7 @@
   (finish
     ;; the dot reporter lists parents beside the subtests that failed
     (dolist (draft (reading-failures *reading*))
-      (when (and (draft-lines draft) (suffixp " failed'" (trim (first (last (draft-lines draft))))) (search " subtest" (first (last (draft-lines draft)))))
+      (when (and (draft-lines draft) (not (draft-dropped draft)) (suffixp " failed'" (trim (first (last (draft-lines draft))))) (search " subtest" (first (last (draft-lines draft)))))
         (drop-failure draft)))
     (tap-counts) (place-all)))
 

@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.php
-  (:use #:cl #:opl.failures.table #:opl.failures.report))
+  (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search))
 (in-package #:opl.failures.runners.php)
 
 ;;; PHPUnit 5 to 11, its testdox printer, and Pest

@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.python
   (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching))
 (in-package #:opl.failures.runners.python)
 
@@ -49,7 +50,7 @@
 (defun begin-section (&rest arguments)
   (stash :heading (getf arguments :test))
   (apply #'begin-failure arguments)
-  (stash :sections (cons (reading-open *reading*) (stashed :sections)))
+  (unless (draft-beyond (reading-open *reading*)) (stash :sections (cons (reading-open *reading*) (stashed :sections))))
   t)
 
 (defun node-tail (id)
@@ -162,7 +163,7 @@
       (if (or (null title) (nested-p) (string= "" (remove #\_ (remove #\Space line)))) reject (section-failure title))))
   (within (:sections) ((of "-") " Captured " text " " (of "-")) (if (nested-p) t (progn (stash :captured t) (end-failure))))
   (within (:sections) ((path (? (or "/" drive)) (not-of ": ")) ":" (at integer) ": " (message rest))
-    (if (and (null (reading-open *reading*)) (not (nested-p)) (null (stashed :captured)))
+    (if (and (null (reading-open *reading*)) (not (nested-p)) (or (null (stashed :captured)) (stashed :one-line)))
         (stash :one-line (cons (list path at message) (stashed :one-line)))
         reject))
   (on ((kind (or "FAILED" "ERROR")) " " (id path "::" text+) (or end (seq " - " (message rest))))
@@ -171,6 +172,10 @@
           (t reject)))
   (within (:summary) ((kind (or "FAILED" "ERROR")) " " (id (not-of " ")) (or end (seq " - " (message rest))))
     (if (nested-p) reject (summary-line id message kind)))
+  (on ("SUBFAIL" (? "ED") (label (? (or "[" "(" " [" " (") text)) " " (id path "::" word) (? " - " (message rest)) end)
+    (if (and (eq (mode) :summary) (not (nested-p)))
+        (let ((label (trim label))) (summary-line (if (plusp (length label)) (format nil "~A ~A" id label) id) message "FAILED"))
+        reject))
   (within (:summary) ((or "PASSED " "SKIPPED " "XFAIL " "XPASS ")) (when (prefixp "PASSED" line) (tally :passed-lines)) t)
   (within (nil) ((id path "::" text+) " " (status (or "FAILED" "ERROR" "PASSED" "SKIPPED")) text "[" blanks integer "%]" end)
     (cond ((prefixp "FAILED" status) (tally :failed-lines) (stash :inline (cons id (stashed :inline))))

@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.rust
-  (:use #:cl #:opl.failures.table #:opl.failures.report))
+  (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search))
 (in-package #:opl.failures.runners.rust)
 
 ;;; cargo test (libtest), cargo's and rustc's diagnostics, cargo nextest
@@ -117,6 +118,7 @@
   (within (t) (blanks "test " text " ... " (or "FAILED" "ok") end) t)
   (within (t) (blanks "failures:" end) t)
   (within (t) (blanks "test result: " rest) t)
+  (within (t) ("    " (name (not-of " ")) end) (if (and (pending) (equal name (failure-test (pending)))) t reject))
   (on (blanks "Cancelling due to" rest) (end-failure))
   (on (blanks "Canceling due to" rest) (end-failure))
   (on ("────────" (of "─") end) (end-failure) (enter :summary))

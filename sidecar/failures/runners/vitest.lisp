@@ -1,5 +1,6 @@
 (defpackage #:opl.failures.runners.vitest
   (:use #:cl #:opl.failures.table #:opl.failures.report)
+  (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.runners.jest #:tally-list))
 (in-package #:opl.failures.runners.vitest)
 
