@@ -43,7 +43,8 @@ const TELLING_END = [64_000, 2000] as const;
 
 /** Runs and judges. Never rejects for what the project does; cancellation is a verdict. */
 export async function verify(request: VerifyRequest): Promise<VerifyAnswer> {
-  const { root, seams } = request;
+  const { root } = request;
+  const seams = asked(request.seams);
   const timeout = request.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
   const idle: Omit<Bench, 'deadline'> = {
     root,
@@ -73,6 +74,13 @@ export async function verify(request: VerifyRequest): Promise<VerifyAnswer> {
   const failures = await judgeAll(decisive, { bench, detected, change, diff, given: request.diff, request, state });
   await remember(attempts, failures, choice, seams, await state).catch(() => {});
   return answerOf(attempts, decisive, failures, notes, detected, timeout, cut);
+}
+
+/** The sidecar starts, and is asked for what failed last, while git is asked for the change. */
+function asked(seams: Seams): Seams {
+  const failing = seams.stillFailing();
+  failing.catch(() => {});
+  return { ...seams, stillFailing: () => failing };
 }
 
 interface JudgeAll {

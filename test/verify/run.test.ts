@@ -157,3 +157,42 @@ await runCommand({ command: { argv: [], shell: "trap '' TERM HUP; setsid sleep $
     await sleep(50);
   for (const text of [one, two]) assert.deepEqual(running(`sleep\0${text}`), []);
 });
+
+test('cancel ends what forked twice, left the session or is deaf to TERM', linux, async () => {
+  const [one, two, three] = [uniqueSleep(), uniqueSleep(), uniqueSleep()];
+  const controller = new AbortController();
+  const run = runCommand(
+    request(
+      `(setsid sh -c 'trap "" TERM HUP; sleep ${one} & wait' &); (sh -c 'sleep ${two} &' &); trap '' TERM; sleep ${three}`,
+      { signal: controller.signal },
+    ),
+  );
+  for (let turn = 0; turn < 100 && [one, two, three].some((text) => running(`sleep\0${text}`).length === 0); turn++)
+    await sleep(50);
+  controller.abort();
+  assert.equal((await run).ended, 'cancelled');
+  for (const text of [one, two, three]) assert.deepEqual(running(`sleep\0${text}`), []);
+});
+
+/** Processes that this one started and that still run. */
+function children(): readonly string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      const [state, parent] = readFileSync(`/proc/${name}/stat`, 'latin1')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      return /^\d+$/.test(name) && state !== 'Z' && parent === String(process.pid);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('twenty runs in a row leave no process, none that guards them either', linux, async () => {
+  const one = uniqueSleep();
+  const before = children().length;
+  for (let turn = 0; turn < 20; turn++) await runCommand(request(turn % 2 === 0 ? `sleep ${one} & exit 0` : 'exit 1'));
+  for (let turn = 0; turn < 100 && children().length > before; turn++) await sleep(50);
+  assert.deepEqual(running(`sleep\0${one}`), []);
+  assert.equal(children().length, before);
+});
