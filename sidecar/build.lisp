@@ -14,7 +14,14 @@
                  (format t "progress~c~d~c~d~c~a~%" #\Tab done #\Tab total #\Tab file)
                  (finish-output)))
 
-(load-system)
+(defun give-up (condition)
+  "Says on one line why there is no core, and ends."
+  (format *error-output* "~&no core: ~a~%" (substitute #\Space #\Newline (princ-to-string condition)))
+  (finish-output *error-output*)
+  (sb-ext:exit :code 1 :abort t))
+
+(handler-bind ((error (lambda (condition) (unless (compiling-p) (give-up condition)))))
+  (load-system))
 
 (defconstant +kept-seconds+ (* 14 24 60 60) "Compiled files serve the next build of a development tree; so old ones serve none.")
 

@@ -108,11 +108,14 @@
         (folder "TMPDIR" "/opencode-plugin-lisp-fasl")
         (writable-folder #p"/tmp/opencode-plugin-lisp-fasl/"))))
 
+(defvar *compiling* nil "Whether a file is being compiled: the compiler deals itself with the errors in it.")
+(defun compiling-p () *compiling*)
+
 (defun compile-one (source fasl)
   "Compiles SOURCE into FASL by way of a name of its own, so that no other process sees half a file. True when FASL may be kept."
   (let ((scratch (make-pathname :name (format nil "~a-~d" (pathname-name fasl) (sb-posix:getpid)) :type "tmp" :defaults fasl)))
     (multiple-value-bind (output warnings failure)
-        (let ((*compile-verbose* nil) (*compile-print* nil))
+        (let ((*compile-verbose* nil) (*compile-print* nil) (*compiling* t))
           ;; Notes tell where speed is lost; whoever tunes a file asks for them there.
           (handler-bind ((sb-ext:compiler-note #'muffle-warning))
             (compile-file source :output-file scratch :external-format :utf-8)))

@@ -233,7 +233,8 @@ async function build(core: string, options: CoreOptions): Promise<void> {
   if (exitCode === 0 && existsSync(core)) return;
   if (/No space left|ENOSPC|Disk quota/i.test(stderr + stdout))
     throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
-  const words = (stderr.trim() || stdout.trim()).slice(0, 1500);
+  // build.lisp ends with one line that says why; what the compiler said before it is for whoever mends it.
+  const words = /^no core: (.*)$/m.exec(stderr)?.[1] ?? (stderr.trim() || stdout.trim()).slice(-600);
   throw new Fault('start', `The sidecar does not compile with this SBCL (2.2.9 or newer is wanted): ${words}`);
 }
 

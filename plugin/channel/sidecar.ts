@@ -96,6 +96,13 @@ export class Sidecar {
         await send();
       });
       this.#failures = 0;
+    } catch (fault) {
+      // Code that cannot be stopped keeps its thread for ever, and later evaluations wait behind it.
+      if (fault instanceof Fault && fault.code === 'stuck') {
+        child.kill(fault);
+        if ((await this.#running?.catch(() => undefined))?.child === child) this.#running = undefined;
+      }
+      throw fault;
     } finally {
       clearTimeout(stuck);
     }

@@ -67,6 +67,15 @@ test('recursion that allocates until the stack ends is an error, and the next ca
   assert.equal((await sidecar.call('evaluate', evaluate('(* 2 21)'))).value[0]?.value, '42');
 });
 
+test('code that cannot be stopped costs its image, and the next call gets another', async (t) => {
+  const { sidecar } = shared(t);
+  await assert.rejects(
+    sidecar.call('evaluate', { code: '(sb-sys:without-interrupts (loop))', deadline: 1 }),
+    (error) => error instanceof Fault && error.code === 'stuck',
+  );
+  assert.equal((await sidecar.call('evaluate', evaluate('(* 2 21)'))).value[0]?.value, '42');
+});
+
 test('calls run beside each other: a query does not wait for an evaluation', async (t) => {
   const { sidecar } = shared(t);
   const giveUp = new AbortController();
