@@ -7,6 +7,9 @@ const BUDGET_CHARACTERS = 4_800;
 
 const SYMBOLS_PER_FILE = 6;
 
+/** The score of a file for which less speaks than against it: it may hold a word, and is not worth a line after others. */
+const NEXT_TO_NOTHING = 0.001;
+
 export interface ContextReply {
   answer: readonly Answer[];
   'ranked-file': readonly RankedFile[];
@@ -77,7 +80,9 @@ export function renderContext(reply: ContextReply, budget = BUDGET_CHARACTERS): 
   let left = 0;
   for (const file of files) {
     const name = [`${file.path}  (${file.role})`];
-    if (!fits(fileLines(file, symbols.get(file.path) ?? [], shares.get(file.path) ?? [])) && !fits(name)) left += 1;
+    if (file.score <= NEXT_TO_NOTHING && file !== files[0]) left += 1;
+    else if (!fits(fileLines(file, symbols.get(file.path) ?? [], shares.get(file.path) ?? [])) && !fits(name))
+      left += 1;
   }
   if (related.length > 0) lines.push('', 'Related, by calls, bases and tests:', ...related);
   if (left > 0) lines.push(`… ${left} more files; ask with a smaller limit or more exact words.`);

@@ -56,13 +56,14 @@
   "What the channel NAME says of FILE, or nil when that goes without saying."
   (destructuring-bind (terms definitions similar) notes
     (flet ((is (&rest names) (member name names :test #'string=)))
-      (cond ((is "title" "words" "file-name" "folders" "types" "functions" "other-definitions" "comments" "strings" "uses-named")
+      (cond ((is "title" "words" "file-name" "folders" "types" "functions" "other-definitions" "comments" "strings" "uses-named" "pairs" "roots")
              (let ((texts (gethash file terms))) (and texts (format nil "~{~A~^, ~}" texts))))
-            ((is "definitions-named")
+            ((is "definitions-named" "name-alone")
              (let ((names (reverse (gethash file definitions)))) (and names (format nil "defines ~{~A~^, ~}" (subseq names 0 (min 3 (length names)))))))
             ((is "paths-named") "named by path")
             ((is "trace" "last-frame") "in the trace")
             ((is "modules-named") "its module is named")
+            ((is "tests-words" "tests-title") "its tests speak of the task")
             ((is "phrases") "holds words of the task as text")
             ((is "similar-commits" "messages")
              (let ((sha (similar-commit-of evidence similar file))) (and sha (format nil "changed by ~A, like the task" sha))))

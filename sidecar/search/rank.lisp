@@ -6,7 +6,7 @@
         #:opl.search.near #:opl.search.places)
   (:import-from #:opl.search.tests #:tested-scores)
   (:import-from #:opl.search.text #:text-count #:text-lines #:text-flags #:+made-by-a-tool+)
-  (:import-from #:opl.search.query #:task-text #:task-title #:task-words #:word-text)
+  (:import-from #:opl.search.query #:task-text #:task-title #:word-shape-of #:word-called-p #:word-inline-p)
   (:export #:channel #:channel-name #:channel-weight #:channel-source #:channel-prior-p #:channel-function #:channels
            #:find-channel #:add-channel #:remove-channel #:set-channel-weight #:reset-channels #:define-channel
            #:ranking #:rank #:ranking-files #:ranking-scores #:ranking-columns #:ranking-evidence #:ranking-total #:shares
@@ -168,18 +168,24 @@ and gives a number; it is called for every file of the index. Returns the channe
 
 (defconstant +name-words+ 3 "Words of a task that may be nothing but names.")
 
-(defun name-alone-p (task)
-  "Whether TASK is at most three words long."
+(defun word-count-of (task)
   (let ((words 0))
     (declare (type fixnum words))
     (opl.search.reading:map-words (lambda (from to) (declare (ignore from to)) (incf words)) (task-text task))
-    (<= 1 words +name-words+)))
+    words))
+
+(defun name-alone-p (word words)
+  "Whether WORD of a task of WORDS words is a name that is asked for: one word alone is; of two or three, those that look like names, since
+`deploy bucket' is prose."
+  (or (= words 1)
+      (and (<= words +name-words+) (or (> (word-shape-of word) 0.3) (word-called-p word) (word-inline-p word)))))
 
 (define-channel "name-alone" 8.0 (evidence)
     "So that a name is always found where it is defined: more than all other channels of one file together, measured on 150 names of each of three repositories"
   (let ((scores (make-floats (evidence-file-count evidence))) (classes (tables-classes (evidence-tables evidence))))
-    (when (name-alone-p (evidence-task evidence))
-      (loop for (file def) in (evidence-definitions evidence)
+    (let ((words (word-count-of (evidence-task evidence))))
+      (loop for (file def slot) in (if (<= 1 words +name-words+) (evidence-definitions evidence) '())
+            when (name-alone-p (svref (evidence-words evidence) (- slot (evidence-term-count evidence))) words)
             do (let* ((run (index-run (evidence-index evidence) file))
                       (worth (if (< (opl.search.text:symbol-class (opl.source.facts:def-kind run def)) 2) 1.0 0.7)))
                  (when (or (tables-only-p (evidence-tables evidence)) (candidate-class-p (aref classes file)))

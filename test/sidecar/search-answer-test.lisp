@@ -83,6 +83,20 @@ int x(int y) { return y; }
       (check-equal "src/operators.cpp" (first-file index nil "x"))
       (check-equal "src/text.ts" (first-file index nil "src/text.ts")))))
 
+(deftest two-words-of-prose-are-no-names
+  ;; every template's Makefile defines `deploy', and a task of two words asked for none of them
+  (with-repository (root)
+    (dotimes (i 5) (write-text root (format nil "lib/templates/t~D/deploy.py" i) (format nil "def deploy(): return ~D~%" i)))
+    (write-text root "lib/stack/bucketing.py" "def deploy_bucket(bucket):
+    # deploy the bucket
+    return bucket
+")
+    (let ((index (index-of root)))
+      (check-equal "lib/stack/bucketing.py" (first-file index nil "deploy bucket"))
+      (check (search "/deploy.py" (first-file index nil "deploy")))
+      (dolist (row (opl.search.answer:answer-files (ask index nil "deploy")))
+        (check (notany (lambda (reason) (opl.search.rank:find-channel reason)) (opl.search.answer:file-row-reasons row)))))))
+
 (deftest what-says-nothing-is-answered-with-nothing-and-what-was-searched
   (with-repository (root)
     (let ((answer (ask (index-of root) nil "zzyzx")))
