@@ -7,7 +7,7 @@
 // --keep writes bench/expected/ranking.tsv, whose difference shows every change of quality.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -81,24 +81,23 @@ function ask(folder: string, instance: Instance): Context | undefined {
   return answer?.files ? answer : undefined;
 }
 
-/** Characters of whole files read, in the order of how many of the task's longer words git grep finds in each, until a gold one is read. */
+const LARGEST = 1_000_000;
+
+/** The words of a tracked text file, in lower case; none of what is no regular file, large or binary. */
+function wordsOf(file: string): Set<string> {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  const text = stat?.isFile() && stat.size < LARGEST ? readFileSync(file, 'latin1') : '';
+  return new Set(text.includes('\0') ? [] : text.toLowerCase().match(/\w+/g));
+}
+
+/** Characters of whole files read, in the order of how many of the task's longer words each holds (grep -i -w), until a gold one is read. */
 function grepThenRead(folder: string, instance: Instance): number {
-  const words = [...new Set(instance.query.match(/[A-Za-z_]\w{3,}/g) ?? [])].slice(0, 40);
-  const patterns = words.flatMap((word) => ['-e', word]);
-  const found = spawnSync('git', ['-C', folder, 'grep', '-o', '-i', '-w', '-I', '-F', ...patterns], {
-    encoding: 'utf8',
-    maxBuffer: 1 << 30,
-  });
-  const hits = new Set(found.stdout.toLowerCase().split('\n').filter(Boolean));
-  const paths = new Map(
-    git(folder, 'ls-files')
-      .split('\n')
-      .map((file): [string, string] => [file.toLowerCase(), file]),
-  );
+  const words = [...new Set(instance.query.toLowerCase().match(/[a-z_]\w{3,}/g) ?? [])].slice(0, 40);
   const counts = new Map<string, number>();
-  for (const hit of hits) {
-    const file = paths.get(hit.slice(0, hit.lastIndexOf(':')));
-    if (file) counts.set(file, (counts.get(file) ?? 0) + 1);
+  for (const file of git(folder, 'ls-files').split('\n').filter(Boolean)) {
+    const held = wordsOf(path.join(folder, file));
+    const count = words.filter((word) => held.has(word)).length;
+    if (count > 0) counts.set(file, count);
   }
   const order = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 10);
   let read = 0;
