@@ -9,7 +9,7 @@
   (:import-from #:opl.graph.resolve #:overridden #:overrides #:subclasses)
   (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:make-edge)
   (:export #:dependant #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty #:dependant-via
-           #:dependant-weight #:dependants-of #:incoming #:certainty-weight #:weaker #:dependant-rule #:+least-weight+))
+           #:dependant-weight #:dependants-of #:certainty-weight #:weaker #:dependant-rule #:+least-weight+))
 (in-package #:opl.change.reach)
 
 (defstruct dependant
@@ -116,10 +116,18 @@ seen."
   (loop for mention in (mentions-of index tag (importers index))
         collect (make-edge (mention-tag mention) (mention-file mention) (mention-line mention) (tag-name index tag) tag :possible :mention nil)))
 
-(defun incoming (world index tag)
-  "The edges that lead to TAG: calls, calls that only bear its name, mentions. Found once an index."
-  (remembered (world :incoming tag)
-    (append (callers world tag :possible t) (own-namesakes world index tag) (namesakes world index tag) (mention-edges index tag))))
+(defconstant +least-mention+ 0.015 "What must arrive at a definition for files to be read for mentions of it.")
+
+(defun incoming (world index tag weight)
+  "The edges that lead to TAG, at which WEIGHT arrives: calls; where they could matter, calls that only bear its name and
+mentions. Each kind is found once an index."
+  (append (remembered (world :calls-to tag) (callers world tag :possible t))
+          (when (> (* weight +own-name-weight+ +hop-loss+) (/ +least-weight+ 10))
+            (remembered (world :own-names-of tag) (own-namesakes world index tag)))
+          (when (> (* weight +namesake-weight+ (name-rarity index (tag-name index tag)) +hop-loss+) (/ +least-weight+ 10))
+            (remembered (world :names-of tag) (namesakes world index tag)))
+          (when (> weight +least-mention+)
+            (remembered (world :mentions-of tag) (mention-edges index tag)))))
 
 ;;; What is gone has no tag: whoever still calls its name and means nothing else
 
@@ -190,7 +198,7 @@ whether it was cut."
             do (let* ((way (heap-pop heap)) (tag (way-tag way)) (hop (way-hop way)) (via (way-via way)))
                  (unless (or (gethash tag settled) (>= hop hops))
                    (setf (gethash tag settled) t)
-                   (dolist (edge (incoming world index tag))
+                   (dolist (edge (incoming world index tag (way-weight way)))
                      (let* ((caller (edge-caller edge)) (key (or caller (- -1 (edge-file edge))))
                             (sure (weaker (way-certainty way) (edge-certainty edge)))
                             (arrives (* (way-weight way) (edge-weight index tag edge) (if (zerop hop) 1.0 +hop-loss+)))

@@ -154,29 +154,33 @@
   (let ((stem (bare-stem path)) (folders (butlast (path-components path))))
     (if (and (member stem *general-stems* :test #'string=) folders) (bare (first (last folders))) stem)))
 
-(defun stem-score (test-stem test-path path names)
-  "NAMES: (bare text . weight)."
-  (let ((stem (subject-stem path)) (own (bare-stem path)))
-    (max (cond ((and (string= test-stem own) (member own *general-stems* :test #'string=)) 0.3)
-               ((string= test-stem own) 1.0)
-               ((string= test-stem stem) 0.9)
-               ((and (> (length stem) 3) (or (search stem test-stem) (and (> (length test-stem) 3) (search test-stem stem)))) 0.5)
-               (t 0.0))
-         (loop for (name . weight) in names
-               maximize (* weight (cond ((string= name "") 0.0)
-                              ((string= name test-stem) 0.95)
-                              ((and (> (length name) 2) (ends-with-p name test-stem)) 0.85)
-                              ((and (>= weight 1.0) (> (length name) 4) (search name test-stem)) 0.6)
-                                        (t 0.0))) into best
-               finally (return (or best 0.0)))
-         (if (string= (folder-of test-path) (folder-of path)) 0.15 0.0))))
+(defun stem-score (test-stem test-path path own stem names)
+  "How far TEST-STEM names the changed PATH, whose stems are OWN and, by its folder, STEM, or one of NAMES: (bare text . weight)."
+  (max (cond ((and (string= test-stem own) (member own *general-stems* :test #'string=)) 0.3)
+             ((string= test-stem own) 1.0)
+             ((string= test-stem stem) 0.9)
+             ((and (> (length stem) 3) (or (search stem test-stem) (and (> (length test-stem) 3) (search test-stem stem)))) 0.5)
+             (t 0.0))
+       (loop for (name . weight) in names
+             maximize (* weight (cond ((string= name "") 0.0)
+                            ((string= name test-stem) 0.95)
+                            ((and (> (length name) 2) (ends-with-p name test-stem)) 0.85)
+                            ((and (>= weight 1.0) (> (length name) 4) (search name test-stem)) 0.6)
+                                      (t 0.0))) into best
+             finally (return (or best 0.0)))
+       (if (string= (folder-of test-path) (folder-of path)) 0.15 0.0)))
 
 (defun ends-with-p (suffix text) (let ((start (- (length text) (length suffix)))) (and (>= start 0) (string= suffix text :start2 start))))
 (defun folder-of (path) (subseq path 0 (or (position #\/ path :from-end t) 0)))
 
+(defun file-stem (index file)
+  (let ((stems (memo (index :test-stems) (make-hash-table :synchronized t))))
+    (or (gethash file stems) (setf (gethash file stems) (bare-stem (index-path index file))))))
+
 (defun stem-scores (index paths spoken)
-  (let ((scores (make-scores)) (names (loop for (text . weight) in spoken collect (cons (bare text) weight))))
+  (let ((scores (make-scores)) (names (loop for (text . weight) in spoken collect (cons (bare text) weight)))
+        (places (loop for path in paths collect (list path (bare-stem path) (subject-stem path)))))
     (dolist (file (test-files index) scores)
-      (let* ((path (index-path index file)) (stem (bare-stem path))
-             (score (loop for changed in paths maximize (stem-score stem path changed names) into best finally (return (or best 0.0)))))
+      (let* ((path (index-path index file)) (stem (file-stem index file))
+             (score (loop for changed in places maximize (stem-score stem path (first changed) (second changed) (third changed) names) into best finally (return (or best 0.0)))))
         (when (plusp score) (raise-score scores file score))))))
