@@ -33,6 +33,7 @@
   (within (:syntax) ("SyntaxError: " (message rest)) (begin-failure :suite t :category "compile" :path (first (stashed :at)) :line (second (stashed :at)) :message line) (end-failure) (enter nil))
   (on ("make: *** No rule to make target " rest) (setup line) (end-failure))
   (on ("Could not find a version that satisfies" rest) (setup line) (end-failure))
+  (on ("Error: Test file \"" text "\" does not exist" end) (setup line) (end-failure))
   (on ("Could not locate Gemfile") (setup line) (end-failure))
   (on ("Could not find gem " rest) (setup line) (end-failure))
   (on (text "LoadError") (setup (trim line)) (end-failure))

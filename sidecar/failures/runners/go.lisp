@@ -121,6 +121,7 @@
   (sign 5 "goroutine " integer " [")
   (sign 3 "=== RUN   " word)
   (sign 3 blanks "--- PASS: " word)
+  (sign 10 "FAIL	" word "	" number "s" end)
   (sign 8 "FAIL	" word (or blank end))
   (sign 10 "ok  	" word "	")
   (sign 10 "?   	" word "	[no test files]")

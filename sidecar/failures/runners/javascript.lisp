@@ -18,6 +18,7 @@
   (sign 8 blanks integer " test" (? "s") " failed" end)
   (sign 8 blanks (or "✘ " "✖ " "× ") text "exited with a non-zero exit code")
   (sign 8 blanks (or "✘ " "✖ " "× ") "No tests found in ")
+  (sign 10 blanks (or "✘ " "✖ " "× ") "Timed out while running tests")
   (sign 10 blanks (or "✘ " "✖ " "× ") "Couldn’t find any files to test")
   (sign 8 blanks integer " uncaught exception" (? "s"))
   (sign 8 blanks integer " unhandled rejection" (? "s"))

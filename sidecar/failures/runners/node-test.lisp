@@ -220,6 +220,8 @@
     (tap-counts) (place-all)))
 
 (define-runner "tap" (:kind :tests :frames (:js :perl) :innermost :first)
+  (sign 10 "1..0" (or end (seq blank blanks "#")))
+  (on ("1..0" (or end (seq blank blanks "#" rest))) (flag :none-ran))
   (sign 8 "TAP version 1" integer)
   (sign 3 (? (indent blanks)) "not ok " integer)
   (sign 1 "ok " integer " ")

@@ -14,7 +14,7 @@
   (sign 6 blanks integer ") test " text " (" word ")" end)
   (sign 4 "Randomized with seed ")
   (sign 4 "Running ExUnit with seed: ")
-  (sign 8 "== Compilation error in file ")
+  (sign 10 "== Compilation error in file ")
   (on (blanks integer ") " (name (or "test " "doctest " "property ") text+ " (" (not-of "() ") ")") end) (begin-failure :test name) (enter :failure))
   (on (blanks integer ") " (name (not-of " :()")) ": failure on setup_all callback" rest) (begin-failure :test name :category "setup" :message line) (enter :failure))
   (within (:failure) ("     " (path path (or ".exs" ".ex")) ":" (at integer) end)
