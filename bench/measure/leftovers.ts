@@ -8,7 +8,9 @@ const runs = Number(process.argv[2] ?? 20);
 const after: (() => unknown)[] = [];
 try {
   const started = Date.now();
-  const { good, left } = await runInARow({ after: (work) => after.push(work) }, runs);
+  const { good, left } = await runInARow({ after: (work) => after.push(work) }, runs, (number, count) =>
+    process.stderr.write(`run ${number}: ${count} left so far\n`),
+  );
   console.log(JSON.stringify({ runs, good, left, secondsEach: Math.round((Date.now() - started) / runs / 100) / 10 }));
 } finally {
   for (const work of after.reverse()) await work();

@@ -29,7 +29,11 @@ export function markedProcesses(mark: string): string[] {
 const GRACE_MILLISECONDS = 3000;
 
 /** COUNT runs in a row, each with an edit, a search, an evaluation and a command; what is left a moment after each, and how many ended well. */
-export async function runInARow(t: Ender, count: number): Promise<{ good: number; left: string[] }> {
+export async function runInARow(
+  t: Ender,
+  count: number,
+  onRun: (number: number, left: number) => void = () => {},
+): Promise<{ good: number; left: string[] }> {
   const model = await startModel(
     Array.from({ length: count }, (_, run) => [
       {
@@ -69,6 +73,7 @@ export async function runInARow(t: Ender, count: number): Promise<{ good: number
     for (let waited = 0; waited < GRACE_MILLISECONDS && markedProcesses(mark).length > 0; waited += 100)
       await sleep(100);
     left.push(...markedProcesses(mark));
+    onRun(run + 1, left.length);
   }
   return { good, left };
 }
