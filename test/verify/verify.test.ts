@@ -274,24 +274,6 @@ test('a failure is traced to the change by the calls between: unittest', python,
   assert.match(failure?.why ?? '', /^price\.py:2, changed, reached from test .*test_total by .*total -> price/);
 });
 
-test('a test that failed with a symbol is remembered as telling of it', async () => {
-  const repo = await repository({
-    ...CART,
-    // No call leads from this test to the change: only the run can tell.
-    'test/whole.test.js':
-      "import assert from 'node:assert/strict';\nimport { execFileSync } from 'node:child_process';\nimport { test } from 'node:test';\n\ntest('prints five', () => {\n  assert.equal(execFileSync(process.execPath, ['main.js'], { encoding: 'utf8' }).trim(), '5');\n});\n",
-    'main.js': "import { total } from './src/cart.js';\n\nconsole.log(total([{ cost: 2 }, { cost: 3 }]));\n",
-  });
-  repo.write('src/price.js', 'export function price(item) {\n  return item.cost + 1;\n}\n');
-  assert.equal((await repo.verify({ rerun: false, command: 'node --test test/' })).verdict, 'failed');
-  repo.write('src/price.js', 'export function price(item) {\n  return item.cost;\n}\n');
-  assert.equal((await repo.verify({ rerun: false })).verdict, 'passed');
-  repo.write('src/price.js', 'export function price(item) {\n  return Number(item.cost);\n}\n');
-  const answer = await repo.verify({ rerun: false });
-  assert.match(answer.ran[0]?.command ?? '', /whole\.test\.js/, 'it runs among the first');
-  assert.equal(answer.ran[0]?.scope, 'targeted');
-});
-
 test('a program that is missing is named, with what brings it', async () => {
   const repo = await repository({
     'package.json': manifest({ test: 'vitest run' }, { devDependencies: { vitest: '2' } }),
