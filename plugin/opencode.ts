@@ -70,7 +70,7 @@ function warmUp(host: Host): void {
   const timer = setTimeout(() => {
     host
       .sidecar()
-      .then((sidecar) => sidecar.call('status', {}))
+      .then((sidecar) => sidecar.call('warm', {}))
       .catch((error) => host.log(`start: ${error.message}`));
   }, 0);
   timer.unref?.();

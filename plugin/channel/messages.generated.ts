@@ -617,6 +617,12 @@ export interface Operations {
     };
     rows: "answer" | "ranked-file" | "symbol";
   };
+  /** For hosts with sessions: the tables that places reads are made beside everything else, now and after each change. Answers at once. */
+  "warm": {
+    arguments: {
+    };
+    rows: never;
+  };
   /** Symbols and paths that contain a text. */
   "search": {
     arguments: {
@@ -888,6 +894,7 @@ export const operations: Record<
   "refresh": { lane: "work", rows: ["refreshed"], arguments: [["paths","path*"]] },
   "context": { lane: "query", rows: ["answer","ranked-file","channel","symbol","related"], arguments: [["task","text"],["limit","natural"],["offset","natural"],["explain","flag"]] },
   "places": { lane: "query", rows: ["answer","ranked-file","symbol"], arguments: [["session","text"],["task","text"],["limit","natural"]] },
+  "warm": { lane: "query", rows: [], arguments: [] },
   "search": { lane: "query", rows: ["answer","symbol"], arguments: [["name","text"],["limit","natural"]] },
   "symbols": { lane: "query", rows: ["tag"], arguments: [] },
   "calls": { lane: "query", rows: ["edge"], arguments: [["possible","flag"]] },
@@ -957,6 +964,7 @@ export const argumentSchemas: Record<OperationName, object> = {
   "refresh": {"type":"object","properties":{"paths":{"type":"array","items":{"type":"string","minLength":1,"pattern":"^(?!/)(?!([^]*/)?\\.\\.(/|$))"}}},"required":["paths"],"additionalProperties":false},
   "context": {"type":"object","properties":{"task":{"type":"string"},"limit":{"type":"integer","minimum":0},"offset":{"type":"integer","minimum":0},"explain":{"type":"boolean"}},"required":["task","limit","offset","explain"],"additionalProperties":false},
   "places": {"type":"object","properties":{"session":{"type":"string"},"task":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["session","task","limit"],"additionalProperties":false},
+  "warm": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "search": {"type":"object","properties":{"name":{"type":"string"},"limit":{"type":"integer","minimum":0}},"required":["name","limit"],"additionalProperties":false},
   "symbols": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "calls": {"type":"object","properties":{"possible":{"type":"boolean"}},"required":["possible"],"additionalProperties":false},

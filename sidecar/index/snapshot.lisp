@@ -12,7 +12,7 @@
                 #:string-octets #:octets-string #:well-known-count)
   (:import-from #:opl.source.columns #:make-run #:run-words #:run-start #:run-size #:section-numbers)
   (:import-from #:opl.source.language #:find-language #:language-name)
-  (:export #:write-snapshot #:read-snapshot #:*parts* #:snapshot-name))
+  (:export #:write-snapshot #:read-snapshot #:*parts* #:snapshot-name #:snapshot-identity))
 (in-package #:opl.index.snapshot)
 
 (defvar *parts* '()
@@ -131,6 +131,13 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
 
 (defun element-size (vector) (etypecase vector (octets 8) (u32-vector 32) (t 64)))
 
+(defun snapshot-identity (index)
+  "A number that tells the snapshot which INDEX was read from or written to from others; nil when there is none."
+  (memo (index :snapshot-identity) nil))
+(defun (setf snapshot-identity) (identity index)
+  (sb-thread:with-recursive-lock ((index-lock index))
+    (setf (gethash :snapshot-identity (index-extensions index)) identity)))
+
 (defun write-snapshot (index cache version excludes ctags)
   "Writes INDEX into the folder CACHE; t, or nil when it cannot be written (a full disk, a read-only folder): then nothing is
 left behind. VERSION, EXCLUDES and CTAGS must be the same for it to be read again."
@@ -154,6 +161,7 @@ left behind. VERSION, EXCLUDES and CTAGS must be the same for it to be read agai
                           #-win32 (sb-posix:fsync fd))
                 (sb-unix:unix-close fd))
               (sb-unix:unix-rename temporary name)
+              (setf (snapshot-identity index) (sum-words header))
               t)))
       (error () (ignore-errors (sb-unix:unix-unlink temporary)) nil))))
 
@@ -240,6 +248,7 @@ a function that is called last, or nil."
                    (let ((blocks (checked-blocks fd (getf form :blocks))))
                      (unless (equalp lead (read-vector fd 2 64)) (error "torn"))
                      (let ((index (index-of-blocks form blocks)))
+                       (setf (snapshot-identity index) (aref lead 1))
                        (and (equal (getf form :ctags) (funcall ctags)) index)))))
              (error () nil))
         (sb-unix:unix-close fd)))))

@@ -3,6 +3,7 @@
 (defpackage #:opl.operations.calls
   (:use #:cl #:opl.graph.edges)
   (:import-from #:opl.index.workspace #:fresh-index)
+  (:import-from #:opl.index.snapshot #:snapshot-identity)
   (:import-from #:opl.graph.world #:world-of #:world-path #:name-text)
   (:import-from #:opl.index.store #:tag-file #:tag-line #:tag-name #:memo #:index-extensions)
   (:import-from #:opl.wire.protocol #:define-operation #:emit))
@@ -22,27 +23,40 @@
               (edge-certainty edge)
               (string-downcase (edge-rule edge)))))))
 
-(defun edge-count (index)
-  "Calls of INDEX resolved as exact or likely, counted once for each index; and whether they were counted just now."
-  (let ((known (memo (index :edge-count) nil)))
-    (if known
-        (values known nil)
-        ;; counted outside the lock of `memo': the threads that resolve want it too
-        (let ((count 0))
-          (do-edges (edge (world-of index)) (when (edge-callee edge) (incf count)))
-          (values (setf (gethash :edge-count (index-extensions index)) count) t)))))
+;;; Resolving every call of a large tree takes longer than a warm start may: their number is kept beside the snapshot.
+
+(defun count-file (cache) (concatenate 'string (string-right-trim "/" cache) "/edge-count"))
+
+(defun kept-count (index cache)
+  "What was counted for the snapshot that INDEX is, or nil."
+  (let ((identity (snapshot-identity index)))
+    (when (and identity cache)
+      (let ((words (ignore-errors
+                    (with-open-file (in (sb-ext:parse-native-namestring (count-file cache)))
+                      (with-standard-io-syntax (let ((*read-eval* nil)) (list (read in) (read in))))))))
+        (and (eql identity (first words)) (typep (second words) '(unsigned-byte 62)) (second words))))))
+
+(defun keep-count (index cache count)
+  (let ((identity (snapshot-identity index)))
+    (when (and identity cache)
+      ;; half a file does not read as two numbers, or its first is no snapshot's
+      (ignore-errors
+       (with-open-file (out (sb-ext:parse-native-namestring (count-file cache)) :direction :output :if-exists :supersede)
+         (format out "~D ~D~%" identity count))))))
+
+(defun edge-count (index cache wait)
+  "Calls of INDEX resolved as exact or likely, counted once for each index and kept in the folder CACHE. WAIT: called before it
+is kept, returns once a snapshot that is being written is."
+  (or (memo (index :edge-count) nil)
+      (let ((kept (kept-count index cache)))
+        (flet ((note (count) (setf (gethash :edge-count (index-extensions index)) count)))
+          (if kept
+              (note kept)
+              ;; counted outside the lock of `memo': the threads that resolve want it too
+              (let ((count 0))
+                (do-edges (edge (world-of index)) (when (edge-callee edge) (incf count)))
+                (funcall wait)
+                (keep-count index cache count)
+                (note count)))))))
 
 (setf opl.operations.index:*edge-counter* #'edge-count)
-
-;; Resolving every call of a large tree takes longer than a warm start may: the snapshot keeps their number.
-(defun edge-count-part (index)
-  (let ((count (memo (index :edge-count) nil)))
-    (and count (list (make-array 1 :element-type '(unsigned-byte 32) :initial-element count)))))
-
-(defun take-edge-count-part (index vectors)
-  (when vectors (setf (gethash :edge-count (index-extensions index)) (aref (first vectors) 0))))
-
-(setf opl.index.snapshot:*parts*
-      (sort (cons (list "edge-count" 'edge-count-part 'take-edge-count-part)
-                  (remove "edge-count" opl.index.snapshot:*parts* :key #'first :test #'string=))
-            #'string< :key #'first))

@@ -15,14 +15,15 @@
 (in-package #:opl.operations.index)
 
 (defvar *edge-counter* nil
-  "Function of an index => the number of calls resolved in it, and whether they were counted just now; set by the graph.")
+  "Function of an index, the cache folder and a function that waits for the snapshot => the number of calls resolved in it; set
+by the graph.")
 
 (defun emit-totals (index)
-  "True when the calls were counted for it and the snapshot does not know their number yet."
-  (multiple-value-bind (edges new) (if *edge-counter* (funcall *edge-counter* index) 0)
-    (emit totals (index-live-count index) (tag-count index) (call-site-count index) edges
-          (index-seconds index) (index-from index) (and (index-complete-p index) t) (index-reason index))
-    new))
+  (emit totals (index-live-count index) (tag-count index) (call-site-count index)
+        (if *edge-counter*
+            (funcall *edge-counter* index (workspace-cache *workspace*) (lambda () (wait-for-index :saved t)))
+            0)
+        (index-seconds index) (index-from index) (and (index-complete-p index) t) (index-reason index)))
 
 (define-operation open (root ctags cache excludes)
   "Starts indexing beside the queries."
@@ -42,11 +43,12 @@
 (define-operation index (rebuild)
   "Waits until the index is whole."
   (when rebuild (rebuild))
-  (wait-for-index :progress #'progress :saved t)
-  (let* ((index (fresh-index)) (counted (emit-totals index)))
+  (wait-for-index :progress #'progress)
+  (let ((index (fresh-index)))
+    (emit-totals index)
     (loop for (name files tags) in (languages-of index) do (emit language name files tags))
     (loop for (path . reason) in (index-skipped index) do (emit skipped path reason))
-    (when counted (save))))
+    (wait-for-index :saved t)))
 
 (define-operation ready (saved)
   "Waits until the index is whole."

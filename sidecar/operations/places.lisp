@@ -45,6 +45,7 @@
 
 (defconstant +quiet-seconds+ 0.3 "Edits come in bursts: tables are made for an index that has stayed so long.")
 
+(sb-ext:defglobal **wanted** nil "Whether the host has sessions: a command that asks one question does not pay for the next.")
 (sb-ext:defglobal **warming** nil)
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "warming"))
 
@@ -64,8 +65,13 @@
   "Has the tables of the published index made beside everything else. WHAT is new, an index or a history's root, does not matter."
   (declare (ignore what))
   (sb-thread:with-mutex (**lock**)
-    (unless (and **warming** (sb-thread:thread-alive-p **warming**))
+    (when (and **wanted** (not (and **warming** (sb-thread:thread-alive-p **warming**))))
       (setf **warming** (sb-thread:make-thread #'warm-when-quiet :name "warming")))))
+
+(define-operation warm ()
+  "From now on, tables are made beforehand."
+  (setf **wanted** t)
+  (warm))
 
 (pushnew 'warm *published*)
 (pushnew 'inherit *published*)

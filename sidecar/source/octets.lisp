@@ -4,7 +4,7 @@
   (:use #:cl)
   (:import-from #:opl.source.names #:octets #:make-octets)
   (:export #:file-state #:read-octets-into #:octet-buffer #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size
-           #:write-octets-atomically #:directory-entries #:regular #:folder #:link #:other #:native-join #:real-path
+           #:directory-entries #:regular #:folder #:link #:other #:native-join #:real-path
            #:current-seconds))
 (in-package #:opl.source.octets)
 
