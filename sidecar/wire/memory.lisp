@@ -1,8 +1,8 @@
-;;;; How the process takes memory from the system.
+;;;; How the process takes memory from the system and when it looks for garbage.
 
 (defpackage #:opl.wire.memory
   (:use #:cl)
-  (:export #:prefer-large-pages))
+  (:export #:arrange-memory))
 (in-package #:opl.wire.memory)
 
 (defun prefer-large-pages ()
@@ -14,3 +14,12 @@ megabytes once, and a fault for each 4 kB takes longer than reading does. Does n
      (sb-alien:extern-alien "madvise" (function sb-alien:int sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:int))
      start (sb-ext:dynamic-space-size) 14))
   (values))
+
+(defconstant +nursery-octets+ 100000000
+  "Octets that are allocated between two collections. SBCL's own choice, a twentieth of the heap (200 MB), touches so many fresh
+pages that resolving the calls of Go's 7,000 files takes 2.2 s of processor time instead of 1.2 s; with 50 MB more survives.")
+
+(defun arrange-memory ()
+  "To be called once, when the process starts."
+  (setf (sb-ext:bytes-consed-between-gcs) (min +nursery-octets+ (sb-ext:bytes-consed-between-gcs)))
+  (prefer-large-pages))

@@ -10,7 +10,7 @@
                 #:run-operation #:reply #:make-reply #:reply-buffer #:reply-cancelled)
   (:import-from #:opl.wire.descriptors #:take-wire #:read-octets #:write-octets #:watch-host)
   (:import-from #:opl.wire.children #:kill-children)
-  (:import-from #:opl.wire.memory #:prefer-large-pages)
+  (:import-from #:opl.wire.memory #:arrange-memory)
   (:export #:main #:*root* #:*at-start* #:note))
 
 (in-package #:opl.wire.server)
@@ -237,7 +237,7 @@
 (defun main ()
   "Serves one host until the end of input, then ends the process. Called as the core's first and only function."
   (sb-ext:disable-debugger)
-  (prefer-large-pages)
+  (arrange-memory)
   (multiple-value-setq (*wire-in* *wire-out*) (take-wire))
   (setf *root* (argument "--root"))
   (watch-host (lambda () (leave 0)))
