@@ -27,6 +27,11 @@
         ;; a file's name before a compiler's words
         (and dot (<= 1 (- (length name) dot 1) 5) (every #'alpha-char-p (subseq name (1+ dot)))))))
 
+(declaim (notinline letter-first-p))
+(defun letter-first-p (name)
+  "Whether NAME begins with a letter. Out of line: where a capture may be nil, SBCL warns of `char' on it in some compilations and not in others."
+  (and (plusp (length name)) (alpha-char-p (char name 0))))
+
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defparameter *name* "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@/-" "Characters of a package's name."))
 
@@ -40,12 +45,12 @@
   (declare (type line line))
   (flet ((shape (kind length) (and length (list (cons kind length)))))
     (append
-     (shape :pipe (head (line) ((name (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")) blanks "|") (alpha-char-p (char name 0))))
+     (shape :pipe (head (line) ((name (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")) blanks "|") (letter-first-p name)))
      (shape :bar (head (line) ("│")))
      (shape :task (head (line) ((name (of #.*name*)) ":" (task (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-")) ":")
-                        (and (alpha-char-p (char task 0)) (not (plain-word-p name)))))
+                        (and (letter-first-p task) (not (plain-word-p name)))))
      (shape :script (head (line) ((name (of #.*name*)) " " (task (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")) ":")
-                          (and (alpha-char-p (char task 0)) (not (plain-word-p name)) (some #'lower-case-p name))))
+                          (and (letter-first-p task) (not (plain-word-p name)) (some #'lower-case-p name))))
      (shape :bracket (head (line) ("[" (name (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@/:-")) "]" (? ":")) (not (plain-word-p name))))
      (shape :name (head (line) ((name (of #.*name*)) ":")
                         (and (> (length name) 1) (some #'lower-case-p name) (not (plain-word-p name)))))
