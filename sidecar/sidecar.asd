@@ -126,6 +126,7 @@
    (:file "graph/families/declared")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
+   (:file "search/inverted")
    (:file "search/text")
    (:file "search/plain")
    (:file "search/reading")

@@ -6,7 +6,7 @@
   (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.query #:opl.search.reading)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:find-name)
   (:import-from #:opl.source.columns #:run #:do-column)
-  (:import-from #:opl.search.terms #:name-terms-starts #:name-terms-hashes #:name-terms-count)
+  (:import-from #:opl.search.inverted #:name-terms-columns #:columns-count #:do-term-names #:do-recent-terms)
   (:import-from #:opl.search.text #:symbol-class #:uses-code #:uses-comments #:uses-strings)
   (:export #:evidence #:gather #:evidence-index #:evidence-task #:evidence-tables #:evidence-terms #:evidence-words
            #:evidence-hits #:evidence-hit-count #:evidence-frequencies #:evidence-definitions #:evidence-term-count
@@ -145,36 +145,46 @@
 (defparameter *spellings* '("~A" "~A?" "~A!" "~A=" "$~A" "#~A" "@~A")
   "What a name may have beside the word that people write: Ruby's marks, sigils, private members.")
 
-(defun mark-words (evidence marks)
-  "Marks the names that the task's words are as written; a table from such a name to its slot."
-  (let ((table (make-hash-table)) (names (index-names (evidence-index evidence))))
-    (declare (type u16-vector marks))
-    (loop for word across (evidence-words evidence) for slot of-type fixnum from (evidence-term-count evidence)
-          do (dolist (spelling *spellings*)
-               (let ((name (find-name names (format nil spelling (word-text word)))))
-                 (when (and name (< (the fixnum name) (length marks)) (not (gethash name table)))
-                   (setf (gethash name table) slot (aref marks name) 65535)))))
-    table))
+(defun joined-group (groups joins group slot scratch)
+  "The number of GROUP with SLOT in it as well; GROUP itself where there is no room. JOINS remembers."
+  (declare (type groups groups) (type (unsigned-byte 16) group) (type (unsigned-byte 32) slot) (type u32-vector scratch))
+  (let ((key (logior (ash group 32) slot)))
+    (or (gethash key joins)
+        (setf (gethash key joins)
+              (let* ((starts (groups-starts groups)) (slots (groups-slots groups)) (start (aref starts group)) (size (- (aref starts (1+ group)) start)))
+                (if (or (>= size +most-slots+) (find slot slots :start start :end (+ start size))) ; `a_b_a' holds a once
+                    group
+                    (progn
+                      (replace scratch slots :start2 start :end2 (+ start size))
+                      (setf (aref scratch size) slot)
+                      (let ((number (group-of groups scratch (1+ size)))) (if (zerop number) group number)))))))))
 
 (defun mark-names (evidence)
   "Fills marks and groups."
-  (let* ((terms (tables-terms (evidence-tables evidence)))
-         (starts (name-terms-starts terms)) (hashes (name-terms-hashes terms)) (count (name-terms-count terms))
-         (marks (make-array count :element-type '(unsigned-byte 16) :initial-element 0)) (words (mark-words evidence marks))
-         (table (evidence-slot-table evidence)) (filter (slot-table-filter table)) (groups (make-groups)) (slots (make-u32 16)))
-    (declare (type u32-vector starts hashes) (type slot-table table) (type (unsigned-byte 32) count))
-    (loop for name of-type (unsigned-byte 32) below count
-          do (let ((found 0))
-               (declare (type (integer 0 16) found))
-               (when (= 65535 (aref marks name))
-                 (setf (aref slots 0) (the (unsigned-byte 32) (gethash name words)) found 1 (aref marks name) 0))
-               (loop for k of-type (unsigned-byte 32) from (aref starts name) below (aref starts (1+ name))
-                     do (let ((hash (aref hashes k)))
-                          (when (= 1 (sbit filter (logand hash 65535)))
-                            (let ((slot (slot-of table hash)))
-                              (when (and slot (< found +most-slots+) (not (find slot slots :end found))) ; `a_b_a' holds a once
-                                (setf (aref slots found) slot) (incf found))))))
-               (unless (zerop found) (setf (aref marks name) (the (unsigned-byte 16) (group-of groups slots found))))))
+  (let* ((columns (name-terms-columns (tables-terms (evidence-tables evidence)))) (count (columns-count columns))
+         (marks (make-array count :element-type '(unsigned-byte 16) :initial-element 0))
+         (table (evidence-slot-table evidence)) (groups (make-groups)) (joins (make-hash-table)) (scratch (make-u32 16))
+         (names (index-names (evidence-index evidence))))
+    (declare (type (unsigned-byte 32) count))
+    (flet ((add (name slot)
+             (declare (type (unsigned-byte 32) name slot))
+             (setf (aref marks name) (joined-group groups joins (aref marks name) slot scratch))))
+      (declare (inline add))
+      (loop for word across (evidence-words evidence) for slot of-type fixnum from (evidence-term-count evidence)
+            do (dolist (spelling *spellings*)
+                 (let ((name (find-name names (format nil spelling (word-text word)))))
+                   (when (and name (< (the fixnum name) count) (zerop (aref marks name))) (add name slot)))))
+      (loop for term across (the simple-vector (evidence-terms evidence)) for slot of-type (unsigned-byte 32) from 0
+            do (let ((last 0) (mark 0))
+                 ;; most names of a term have no other
+                 (declare (type (unsigned-byte 16) last mark))
+                 (do-term-names (name columns (the (unsigned-byte 32) (term-hash term)))
+                   (let ((before (aref marks name)))
+                     (when (or (zerop mark) (/= before last))
+                       (setf last before mark (joined-group groups joins before slot scratch)))
+                     (setf (aref marks name) mark)))))
+      (do-recent-terms (name hash columns)
+        (let ((slot (slot-of table hash))) (when slot (add name slot)))))
     (setf (evidence-marks evidence) marks
           (evidence-group-starts evidence) (groups-starts groups) (evidence-group-slots evidence) (groups-slots groups))))
 

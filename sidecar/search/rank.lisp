@@ -311,13 +311,35 @@ and gives a number; it is called for every file of the index. Returns the channe
                (dotimes (file size) (incf (aref scores file) (* weight (aref values file))))))
     scores))
 
+(deftype sort-key () '(unsigned-byte 62))
+
+(declaim (inline sort-key))
+(defun sort-key (score place)
+  "A number that is greater the greater SCORE is and, for equal ones, the smaller PLACE (below 2^24) is."
+  (declare (type single-float score) (type (unsigned-byte 24) place))
+  (let* ((bits (ldb (byte 32 0) (sb-kernel:single-float-bits (+ score 0.0)))) ; -0.0 is 0.0
+         (ordered (if (logbitp 31 bits) (logxor bits #xFFFFFFFF) (logior bits #x80000000))))
+    (logior (ash ordered 24) (- #xFFFFFF place))))
+
+(defun in-order (scores evident order)
+  "The files of ORDER, which is by path, that EVIDENT marks, by score descending, then path. Sorted as numbers: thousands of files at each query."
+  (declare (optimize (speed 3) (space 0) (safety 1)) (type floats scores) (type simple-bit-vector evident) (type opl.source.names:u32-vector order))
+  (let ((keys (make-array (count 1 evident) :element-type 'sort-key)) (at 0))
+    (declare (type (unsigned-byte 32) at) (type (simple-array sort-key (*)) keys))
+    (dotimes (place (length order))
+      (let ((file (aref order place)))
+        (when (= 1 (sbit evident file))
+          (setf (aref keys at) (sort-key (aref scores file) (logand place #xFFFFFF)))
+          (incf at))))
+    (let* ((keys (sort (subseq keys 0 at) #'>)) (files (opl.source.names:make-u32 at)))
+      (declare (type (simple-array sort-key (*)) keys))
+      (dotimes (i at files)
+        (setf (aref files i) (aref order (- #xFFFFFF (logand (aref keys i) #xFFFFFF))))))))
+
 (defun rank (evidence)
   "The files that EVIDENCE speaks for, best first: score descending, then path."
   (let* ((columns (columns evidence)) (scores (sum-columns columns (evidence-file-count evidence)))
-         (evident (evident-files evidence columns)) (index (evidence-index evidence))
-         (files (remove-if-not (lambda (file) (= 1 (sbit evident file))) (index-order index))))
-    ;; the order is by path already, and the sort is stable
-    (setf files (stable-sort (coerce files '(simple-array (unsigned-byte 32) (*))) #'> :key (lambda (file) (aref scores file))))
+         (files (in-order scores (evident-files evidence columns) (index-order (evidence-index evidence)))))
     (make-ranking :evidence evidence :columns columns :scores scores :files files :total (length files))))
 
 (defun shares (ranking file)

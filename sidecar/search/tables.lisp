@@ -6,7 +6,7 @@
   (:use #:cl #:opl.index.store #:opl.search.text #:opl.search.places)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:names)
   (:import-from #:opl.source.language #:path-name)
-  (:import-from #:opl.search.terms #:make-name-terms #:note-names #:name-terms #:name-terms-octets)
+  (:import-from #:opl.search.inverted #:make-name-terms #:note-names #:name-terms #:name-terms-octets)
   (:export #:tables #:tables-of #:tables-terms #:tables-classes #:tables-starts #:tables-hashes #:tables-entries
            #:tables-candidates #:tables-averages #:tables-octets #:field-length #:+fields+ #:floats #:make-floats
            #:+base+ #:+folder+ #:+types+ #:+functions+ #:+others+ #:+code-words+ #:+comment-words+ #:+string-words+

@@ -10,8 +10,7 @@
   (:use #:cl)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:names #:names-count
                 #:names-octets #:name-bounds #:with-names-locked)
-  (:export #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+ #:string-terms #:term-hash #:whole-hash #:stem-end #:name-terms #:make-name-terms
-           #:name-terms-starts #:name-terms-hashes #:name-terms-count #:note-names #:name-terms-octets
+  (:export #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+ #:string-terms #:term-hash #:whole-hash #:stem-end
            #:part-count #:word-start-p #:word-octet-p #:+term-octets+))
 (in-package #:opl.search.terms)
 
@@ -201,46 +200,3 @@ and roots."
   (let ((octets (opl.source.names:string-octets string)) (terms '()))
     (map-terms (lambda (hash whole-p) (push (cons hash whole-p) terms)) octets 0 (length octets))
     (nreverse terms)))
-
-;;; The terms of all names of an arena
-
-(defstruct name-terms
-  (count 0 :type (unsigned-byte 32))               ; names seen
-  (starts (make-u32 1024) :type u32-vector)        ; name -> its first term; count+1 entries hold
-  (hashes (make-u32 4096) :type u32-vector)
-  (lock (sb-thread:make-mutex :name "terms")))
-
-(defconstant +most-name-terms+ (* 3 +term-octets+) "Terms of one name, more than any can have.")
-
-(defun widened (vector wanted)
-  (declare (type u32-vector vector) (type index wanted))
-  (if (<= wanted (length vector)) vector (replace (make-u32 (max wanted (floor (* 3 (length vector)) 2))) vector)))
-
-(defun note-names (terms names)
-  "Adds the terms of those of NAMES that TERMS has not seen. Returns TERMS, whose columns are then safe to read up to
-its count."
-  (declare (type name-terms terms) (type names names))
-  (sb-thread:with-recursive-lock ((name-terms-lock terms))
-    (let ((count (names-count names)))
-      (when (> count (name-terms-count terms))
-        (let* ((octets (with-names-locked (names) (names-octets names)))
-               (starts (widened (name-terms-starts terms) (+ count 2)))
-               (hashes (name-terms-hashes terms))
-               (at (aref starts (name-terms-count terms))))
-          (declare (type u32-vector starts hashes) (type octets octets) (type (unsigned-byte 32) at))
-          (loop for n of-type (unsigned-byte 32) from (name-terms-count terms) below count
-                do (when (> (+ at +most-name-terms+) (length hashes)) (setf hashes (widened hashes (+ at +most-name-terms+))))
-                   (setf (aref starts n) at)
-                   (multiple-value-bind (start end) (name-bounds names n)
-                     (map-name-terms (lambda (hash kind)
-                                       (declare (ignore kind) (type (unsigned-byte 32) hash))
-                                       (setf (aref hashes at) hash) (incf at))
-                                     octets start end))
-                   (setf (aref starts (1+ n)) at))
-          (setf (name-terms-starts terms) starts (name-terms-hashes terms) hashes
-                (name-terms-count terms) count)))))
-  terms)
-
-(defun name-terms-octets (terms)
-  "Octets that TERMS takes."
-  (* 4 (+ (length (name-terms-starts terms)) (length (name-terms-hashes terms)))))

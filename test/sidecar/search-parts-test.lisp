@@ -93,3 +93,9 @@
 (deftest any-text-is-a-task
   (dolist (text (list "" " " "x" "=>" "```" (format nil "~%~%") "日本語のエラー" "\"" "#" "http://" "a.b" (make-string 300000 :initial-element #\a)))
     (check (opl.search.query:task-raw (task text)))))
+
+(deftest files-are-ordered-by-score-then-path
+  (let* ((scores (coerce '(1.5 -2.0 0.0 1.5 -0.0 -0.5 3.25 9.0) '(simple-array single-float (*))))
+         (order (coerce '(7 0 5 3 4 2 1 6) '(simple-array (unsigned-byte 32) (*))))
+         (evident (coerce '(1 1 1 1 1 1 1 0) 'simple-bit-vector)))
+    (check-equal '(6 0 3 4 2 5 1) (coerce (opl.search.rank::in-order scores evident order) 'list))))
