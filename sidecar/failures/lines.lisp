@@ -199,9 +199,18 @@ behind it (`01O `)."
           (if (> after (1+ second)) after start))
         start)))
 
+(defun plainly-unprefixed-p (buffer start end)
+  "True for most lines: they begin neither with a stamp nor an escape, and no TAB is near."
+  (declare (type octets buffer) (fixnum start end) (optimize (speed 3) (safety 0)))
+  (and (< start end)
+       (let ((octet (aref buffer start)))
+         (not (or (digit-octet-p octet) (= octet 91) (= octet 27) (= octet #xEF))))
+       (loop for i of-type fixnum from start below (min end (+ start 200)) never (= 9 (aref buffer i)))))
+
 (defun prefix-end (buffer start end)
   "The position after what hosted runners put before a line: a byte order mark, `job<TAB>step<TAB>`, time stamps."
   (declare (type octets buffer) (fixnum start end))
+  (when (plainly-unprefixed-p buffer start end) (return-from prefix-end start))
   (when (and (< (+ start 2) end) (= #xEF (aref buffer start)) (= #xBB (aref buffer (1+ start))) (= #xBF (aref buffer (+ start 2))))
     (incf start 3))
   (loop

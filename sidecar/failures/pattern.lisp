@@ -1,10 +1,10 @@
 (defpackage #:opl.failures.pattern
   (:use #:cl)
-  (:shadow #:search)
-  (:export #:line #:matching #:pattern-needles #:search))
+  (:shadow #:search #:step #:class)
+  (:export #:line #:captures #:matching #:matcher-of #:captures-of #:try-matcher #:with-captured #:pattern-needles #:search))
 (in-package #:opl.failures.pattern)
 
-;;; Patterns over one line of a log, written as S-expressions and compiled to straight Lisp.
+;;; Patterns over one line of a log, written as S-expressions.
 ;;;
 ;;;   "text"            these characters
 ;;;   blank blanks blanks+   one, any number of, at least one space or tab
@@ -24,171 +24,204 @@
 ;;; A pattern starts at the line's first character and need not reach its end.
 
 (deftype line () '(simple-array character (*)))
+(deftype place () '(unsigned-byte 32))
+(deftype captures () '(simple-array (unsigned-byte 32) (*)))
 
 (declaim (optimize (speed 1) (safety 1)))
 
-(defmacro in-line ((line) &body body)
-  `(locally (declare (optimize (speed 3) (safety 0)) (type (simple-array character (*)) ,line)
-                     (sb-ext:muffle-conditions sb-ext:compiler-note))
+;;; A pattern becomes closures when it is loaded, not code where it stands: the tables hold more than a thousand of them, and as code they
+;;; took 60 of the 85 seconds that the whole sidecar takes to compile. Each closure is handed the line, the place it
+;;; has come to, the line's end and the captures, and calls the one that goes on; the value tells whether the rest matched.
+;;; A capture has three cells: where it starts, where it ends, and where it was begun, which counts once it has an end.
+
+(deftype step () '(function (line place place captures) t))
+
+(defmacro step-lambda (&body body)
+  "A step over LINE from AT, before END, with CAPTURES."
+  `(lambda (line at end captures)
+     (declare (optimize (speed 3) (safety 0) (debug 0)) (sb-ext:muffle-conditions sb-ext:compiler-note)
+              (type line line) (type place at end) (type captures captures) (ignorable line at end captures))
      ,@body))
+
+(defmacro go-on (next at)
+  `(funcall (the function ,next) line (the place ,at) end captures))
+
+(defconstant +untouched+ #xFFFFFFFF "In a capture's cell: it took no part.")
 
 (declaim (inline blankp))
 (defun blankp (character)
   (declare (character character))
   (or (char= character #\Space) (char= character #\Tab) (char= character (code-char #xA0))))
 
-(defun literal-at (line position end literal)
-  "The position after LITERAL where LINE has it at POSITION, else nil."
-  (declare (type line line) (fixnum position end) (type (simple-array character (*)) literal))
-  (let ((after (+ position (length literal))))
-    (declare (fixnum after))
-    (in-line (line)
-      (and (<= after end)
-           (loop for i of-type fixnum from position below after
-                 for j of-type fixnum from 0
-                 always (char= (schar line i) (schar literal j)))
-           after))))
+;;; classes of characters: a bit for each of Latin-1's, and what holds for those beyond
 
-(defun class-member (class)
-  "A predicate form maker for the characters of CLASS."
-  (lambda (variable)
-    (case (first class)
-      (:blank `(blankp ,variable))
-      (:digit `(char<= #\0 ,variable #\9))
-      (:integer `(or (char<= #\0 ,variable #\9) (char= ,variable #\,)))
-      (:number `(or (char<= #\0 ,variable #\9) (char= ,variable #\.) (char= ,variable #\,)))
-      (:word `(not (blankp ,variable)))
-      (:path `(not (or (blankp ,variable) (find ,variable "\"'`<>{}|,;:*"))))
-      (:of `(find ,variable ,(coerce (second class) '(simple-array character (*)))))
-      (:not-of `(not (find ,variable ,(coerce (second class) '(simple-array character (*)))))))))
+(defstruct (class (:constructor make-class (bits beyond characters inverse)))
+  (bits nil :type (simple-bit-vector 256))
+  (beyond nil) (characters "" :type line) (inverse nil))
+
+(defun class-of-characters (characters inverse)
+  "The class of CHARACTERS, or with INVERSE of all others."
+  (let ((bits (make-array 256 :element-type 'bit :initial-element (if inverse 1 0))) (beyond '()))
+    (loop for character across characters
+          do (if (< (char-code character) 256)
+                 (setf (sbit bits (char-code character)) (if inverse 0 1))
+                 (push character beyond)))
+    (make-class bits (and beyond t) (coerce beyond 'line) inverse)))
+
+(defparameter *digits* "0123456789")
+(defparameter *blanks* (coerce (list #\Space #\Tab (code-char #xA0)) 'line))
 
 (defun operator-p (symbol name) (and (symbolp symbol) (string= symbol name)))
 
 (defun classify (element)
-  "The character class and least count of a run ELEMENT, or nil."
-  (flet ((is (name) (operator-p element name)))
-    (cond ((is "BLANKS") (values '(:blank) 0))
-          ((is "BLANKS+") (values '(:blank) 1))
-          ((is "INTEGER") (values '(:integer) 1))
-          ((is "NUMBER") (values '(:number) 1))
-          ((is "WORD") (values '(:word) 1))
-          ((is "PATH-RUN") (values '(:path) 1))
-          ((and (consp element) (operator-p (first element) "OF")) (values (list :of (second element)) 1))
-          ((and (consp element) (operator-p (first element) "NOT-OF")) (values (list :not-of (second element)) 1)))))
+  "The class and least count of a run ELEMENT, or nil."
+  (flet ((is (name) (operator-p element name))
+         (any (characters) (class-of-characters characters nil))
+         (none (characters) (class-of-characters characters t)))
+    (cond ((is "BLANKS") (values (any *blanks*) 0))
+          ((is "BLANKS+") (values (any *blanks*) 1))
+          ((is "INTEGER") (values (any (concatenate 'string *digits* ",")) 1))
+          ((is "NUMBER") (values (any (concatenate 'string *digits* ".,")) 1))
+          ((is "WORD") (values (none *blanks*) 1))
+          ((is "PATH-RUN") (values (none (concatenate 'string *blanks* "\"'`<>{}|,;:*")) 1))
+          ((and (consp element) (operator-p (first element) "OF")) (values (any (second element)) 1))
+          ((and (consp element) (operator-p (first element) "NOT-OF")) (values (none (second element)) 1)))))
 
-(defvar *ahead* nil "The character that must follow the element being expanded, where it is known.")
+(defmacro holds-p (character)
+  "Whether CHARACTER is of the class whose parts are bound."
+  `(let ((code (char-code ,character)))
+     (if (< code 256)
+         (= 1 (sbit bits code))
+         (if beyond (eq inverse (not (find ,character characters))) inverse))))
 
-(defun guarded (position form)
-  "FORM, but tried only where the character that must follow stands at POSITION."
-  (if *ahead*
-      `(when (in-line (line) (and (< ,position end) (char= (schar line ,position) ,*ahead*))) ,form)
-      form))
+;;; steps
 
-(defun expand-run (class least position next)
-  "Greedy run of CLASS, giving back one character at a time."
-  (let ((furthest (gensym "FURTHEST")) (q (gensym "Q")) (c (gensym "C")))
-    `(let ((,furthest ,position))
-       (declare (fixnum ,furthest))
-       (in-line (line)
-         (loop while (and (< ,furthest end)
-                          (let ((,c (schar line ,furthest))) ,(funcall (class-member class) c)))
-               do (incf ,furthest)))
-       (loop for ,q of-type fixnum from ,furthest downto (+ ,position ,least)
-             do (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(guarded q (funcall next q)))))))
+(defmacro where-ahead ((ahead at) form)
+  "FORM, where the character that must follow, if one is known, stands at AT."
+  `(and (or (null ,ahead) (and (< ,at end) (char= (schar line ,at) (the character ,ahead)))) ,form))
 
-(defun expand-any (least greedy position next)
-  "Any characters, fewest (or most) first."
-  (let ((q (gensym "Q")))
-    (if greedy
-        `(loop for ,q of-type fixnum from end downto (+ ,position ,least) do (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(guarded q (funcall next q))))
-        `(loop for ,q of-type fixnum from (+ ,position ,least) to end do (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(guarded q (funcall next q)))))))
+(defun run-step (class least ahead next)
+  "A greedy run of CLASS, giving back one character at a time."
+  (let ((bits (class-bits class)) (beyond (class-beyond class)) (characters (class-characters class)) (inverse (class-inverse class)))
+    (declare (type (simple-bit-vector 256) bits) (type line characters) (type bit least))
+    (step-lambda
+      (let ((furthest at))
+        (declare (type place furthest))
+        (loop while (and (< furthest end) (holds-p (schar line furthest))) do (incf furthest))
+        (loop with from of-type fixnum = (+ at least)
+              for q of-type fixnum from furthest downto from
+                thereis (where-ahead (ahead q) (go-on next q)))))))
 
-(defun trimmed-end-form ()
-  `(in-line (line)
-     (let ((e end)) (declare (fixnum e))
-       (loop while (and (> e 0) (blankp (schar line (1- e)))) do (decf e))
-       e)))
+(defun any-step (least greedy ahead next)
+  "Any characters, fewest (or with GREEDY most) first."
+  (declare (type bit least))
+  (if greedy
+      (step-lambda
+        (loop with from of-type fixnum = (+ at least)
+              for q of-type fixnum from end downto from thereis (where-ahead (ahead q) (go-on next q))))
+      (step-lambda
+        (loop for q of-type fixnum from (+ at least) to end thereis (where-ahead (ahead q) (go-on next q))))))
 
-(defvar *captures*)
+(defun literal-step (literal next)
+  (let* ((literal (coerce literal 'line)) (n (length literal)) (head (schar literal 0)))
+    (declare (type line literal) (type place n))
+    (step-lambda
+      (let ((after (+ at n)))
+        (declare (type place after))
+        (and (<= after end) (char= head (schar line at))
+             (loop for i of-type place from (1+ at) below after
+                   for j of-type place from 1
+                   always (char= (schar line i) (schar literal j)))
+             (go-on next after))))))
 
-(defun expand-element (element position next)
-  "The form that matches ELEMENT at the form POSITION and goes on with NEXT (position form -> form)."
+(defmacro trimmed-end ()
+  `(loop with e of-type place = end
+         while (and (> e 0) (blankp (schar line (1- e)))) do (decf e)
+         finally (return e)))
+
+(defun alternative-step (steps)
+  (if (= 2 (length steps))
+      (destructuring-bind (one other) steps
+        (step-lambda (or (go-on one at) (go-on other at))))
+      (step-lambda (loop for one in steps thereis (go-on one at)))))
+
+(defvar *captures* nil "While a pattern is read: its captures so far, latest first, as (variable cell integer).")
+
+(defun cell-of (variable elements)
+  (let ((known (assoc variable *captures*)))
+    (second (or known
+                (first (push (list variable (* 3 (length *captures*)) (and (= 1 (length elements)) (operator-p (first elements) "INTEGER")))
+                             *captures*))))))
+
+(defun capture-step (cell elements ahead next)
+  (let* ((start cell) (stop (+ cell 1)) (begun (+ cell 2))
+         (inner (sequence-step elements ahead
+                               (step-lambda (setf (aref captures start) (aref captures begun) (aref captures stop) at)
+                                            (go-on next at)))))
+    (declare (type (unsigned-byte 16) start stop begun))
+    (step-lambda
+      ;; an alternative that failed must not leave its capture behind
+      (let ((before (aref captures start)) (open (aref captures begun)))
+        (setf (aref captures begun) at)
+        (or (go-on inner at)
+            (progn (setf (aref captures start) before (aref captures begun) open) nil))))))
+
+(defun element-step (element ahead next)
+  "The step that matches ELEMENT and goes on with NEXT. AHEAD: the character that must follow, where it is known."
   (flet ((is (name) (or (operator-p element name) (and (consp element) (operator-p (first element) name)))))
     (multiple-value-bind (class least) (classify element)
       (cond
-        (class (expand-run class least position next))
-        ((stringp element)
-         (let ((q (gensym "Q")))
-           `(let ((,q (and (in-line (line) (and (< ,position end) (char= (schar line ,position) ,(char element 0))))
-                           (literal-at line ,position end ,(coerce element '(simple-array character (*)))))))
-              (when ,q (let ((,q ,q)) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q))))))
-        ((is "BLANK")
-         (let ((q (gensym "Q")))
-           `(when (and (< ,position end) (blankp (schar line ,position)))
-              (let ((,q (1+ ,position))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))))
-        ((operator-p element "LETTER")
-         (let ((q (gensym "Q")))
-           `(when (and (< ,position end) (alpha-char-p (schar line ,position)))
-              (let ((,q (1+ ,position))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))))
+        (class (run-step class least ahead next))
+        ((stringp element) (literal-step element next))
+        ((is "BLANK") (step-lambda (and (< at end) (blankp (schar line at)) (go-on next (1+ at)))))
+        ((operator-p element "LETTER") (step-lambda (and (< at end) (alpha-char-p (schar line at)) (go-on next (1+ at)))))
         ((operator-p element "DRIVE")
-         (let ((q (gensym "Q")))
-           `(when (and (< (+ ,position 2) end) (alpha-char-p (schar line ,position)) (char= #\: (schar line (1+ ,position)))
-                       (find (schar line (+ ,position 2)) "/\\"))
-              (let ((,q (+ ,position 2))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))))
+         (step-lambda (and (< (+ at 2) end) (alpha-char-p (schar line at)) (char= #\: (schar line (1+ at)))
+                           (or (char= #\/ (schar line (+ at 2))) (char= #\\ (schar line (+ at 2))))
+                           (go-on next (+ at 2)))))
         ((operator-p element "PATH")
-         (expand-sequence '((? (or "file:///" "file://" "webpack:///" "webpack-internal:///" "vite-node:" "http://localhost:9876" "http://localhost" "(rsc)"))
-                            (? drive) path-run)
-                          position next))
-        ((operator-p element "TEXT") (expand-any 0 nil position next))
-        ((operator-p element "TEXT+") (expand-any 1 nil position next))
-        ((operator-p element "LONGEST") (expand-any 0 t position next))
-        ((operator-p element "REST")
-         (let ((q (gensym "Q")))
-           `(let ((,q (max ,position ,(trimmed-end-form)))) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q))))
-        ((operator-p element "END")
-         `(when (>= ,position ,(trimmed-end-form)) ,(funcall next 'end)))
-        ((is "SEQ") (expand-sequence (rest element) position next))
-        ((is "?") (expand-alternatives (list `(seq ,@(rest element)) '(seq)) position next))
-        ((is "OR") (expand-alternatives (rest element) position next))
+         (sequence-step '((? (or "file:///" "file://" "webpack:///" "webpack-internal:///" "vite-node:" "http://localhost:9876" "http://localhost" "(rsc)"))
+                          (? drive) path-run)
+                        ahead next))
+        ((operator-p element "TEXT") (any-step 0 nil ahead next))
+        ((operator-p element "TEXT+") (any-step 1 nil ahead next))
+        ((operator-p element "LONGEST") (any-step 0 t ahead next))
+        ((operator-p element "REST") (step-lambda (go-on next (max at (trimmed-end)))))
+        ((operator-p element "END") (step-lambda (and (>= at (trimmed-end)) (go-on next end))))
+        ((is "SEQ") (sequence-step (rest element) ahead next))
+        ((is "?") (alternative-step (list (sequence-step (rest element) nil next) next)))
+        ((is "OR") (alternative-step (loop for one in (rest element) collect (sequence-step (list one) nil next))))
         ((and (consp element) (symbolp (first element)))
-         (expand-capture (first element) (rest element) position next))
+         (capture-step (cell-of (first element) (rest element)) (rest element) ahead next))
         (t (error "~S is no element of a pattern." element))))))
 
-(defun expand-sequence (elements position next)
+(defun sequence-step (elements ahead next)
   (if elements
-      (let ((*ahead* (cond ((stringp (second elements)) (char (second elements) 0))
-                           ((null (rest elements)) *ahead*))))
-        (expand-element (first elements) position
-                        (lambda (q) (expand-sequence (rest elements) q next))))
-      (funcall next position)))
+      (element-step (first elements)
+                    (cond ((stringp (second elements)) (char (second elements) 0))
+                          ((null (rest elements)) ahead))
+                    (sequence-step (rest elements) ahead next))
+      next))
 
-(defun expand-alternatives (alternatives position next)
-  "The continuation is made a local function, so that it is expanded once."
-  (let ((*ahead* nil) (go-on (gensym "GO-ON")) (q (gensym "Q")))
-    `(flet ((,go-on (,q) (declare (fixnum ,q) (ignorable ,q)) ,(funcall next q)))
-       (declare (dynamic-extent (function ,go-on)))
-       ,@(loop for alternative in alternatives
-               collect (expand-element (if (and (consp alternative) (operator-p (first alternative) "SEQ")) alternative `(seq ,alternative))
-                                       position (lambda (r) `(,go-on ,r)))))))
+(defun captures-of (pattern)
+  "The captures of PATTERN in the order they stand in: (variable cell integer)."
+  (let ((*captures* '()))
+    (labels ((walk (element)
+               (when (consp element)
+                 (cond ((member (first element) '("OF" "NOT-OF") :test #'operator-p))
+                       ((member (first element) '("SEQ" "?" "OR") :test #'operator-p) (mapc #'walk (rest element)))
+                       (t (cell-of (first element) (rest element)) (mapc #'walk (rest element)))))))
+      (mapc #'walk pattern))
+    (reverse *captures*)))
 
-(defun expand-capture (variable elements position next)
-  (let ((record (or (assoc variable *captures*)
-                    (let ((new (list variable (gensym "FROM") (gensym "TO")
-                                     (and (= 1 (length elements)) (operator-p (first elements) "INTEGER")))))
-                      (push new *captures*)
-                      new)))
-        (before (gensym "BEFORE")) (from (gensym "FROM")))
-    (destructuring-bind (start stop) (subseq record 1 3)
-      ;; an alternative that failed must not leave its capture behind
-      `(let ((,before ,start) (,from ,position))
-         (declare (fixnum ,before ,from))
-         ,(expand-sequence elements from
-                           (lambda (q) `(progn (setf ,start ,from ,stop ,q) ,(funcall next q))))
-         (setf ,start ,before)))))
+(defun matcher-of (pattern)
+  "The step that tells whether a line matches PATTERN from the place it is handed."
+  (let ((*captures* (reverse (captures-of pattern))))
+    (sequence-step pattern nil (step-lambda t))))
 
 (defun parse-digits (line from to)
   "The integer of the digits of LINE from FROM to TO, commas skipped; nil when there are none."
-  (declare (type line line) (fixnum from to))
+  (declare (type line line) (fixnum from to) (optimize (speed 1)))
   (let ((value 0) (digits 0))
     (declare (type (unsigned-byte 58) value) (fixnum digits))
     (loop for i from from below to
@@ -196,26 +229,42 @@
           when (and digit (< digits 15)) do (setf value (+ (* value 10) digit) digits (1+ digits)))
     (and (plusp digits) value)))
 
+(declaim (ftype (function (line captures fixnum) (or null line)) captured)
+         (ftype (function (line captures fixnum) (or null integer)) captured-integer))
+(defun captured (line captures cell)
+  "The text of the capture at CELL, or nil when it took no part."
+  (declare (type line line) (type captures captures) (fixnum cell))
+  (let ((from (aref captures cell)))
+    (and (/= from +untouched+) (subseq line from (aref captures (1+ cell))))))
+
+(defun captured-integer (line captures cell)
+  (let ((from (aref captures cell)))
+    (and (/= from +untouched+) (parse-digits line from (aref captures (1+ cell))))))
+
+(defun try-matcher (matcher line end captures cells)
+  "Whether the first END characters of LINE match; the first CELLS of CAPTURES are set anew."
+  (declare (type function matcher) (type line line) (type place end) (type captures captures) (fixnum cells)
+           (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+  (fill captures +untouched+ :end cells)
+  (funcall matcher line 0 end captures))
+
+(defmacro with-captured ((pattern line captures) &body body)
+  "BODY with the variables of PATTERN bound to what CAPTURES say of LINE."
+  (let ((all (captures-of pattern)))
+    `(let (,@(loop for (variable cell integer) in all
+                   collect `(,variable (,(if integer 'captured-integer 'captured) ,line ,captures ,cell))))
+       (declare (ignorable ,@(mapcar #'first all)))
+       ,@(or body '(t)))))
+
 (defmacro matching ((line end) (&rest pattern) &body body)
   "Runs BODY with the captures of PATTERN bound when PATTERN matches LINE (its first END characters).
 Returns BODY's value, nil when there is no match. A capture that took no part is nil."
-  (let* ((*captures* '()) (block (gensym "MATCH"))
-         (marker (gensym "BODY"))
-         (form (expand-sequence pattern 0 (lambda (q) (declare (ignore q)) `(,marker)))))
-    `(let ((line ,line) (end ,end))
-       (declare (type line line) (fixnum end) (ignorable end))
-       (block ,block
-         (let (,@(loop for (nil from to) in *captures* collect `(,from -1) collect `(,to -1)))
-           (declare (fixnum ,@(loop for (nil from to) in *captures* collect from collect to)))
-           (flet ((,marker ()
-                    (return-from ,block
-                      (let (,@(loop for (name from to integer) in *captures*
-                                    collect `(,name (and (>= ,from 0)
-                                                         ,(if integer `(parse-digits line ,from ,to) `(subseq line ,from ,to))))))
-                        (declare (ignorable ,@(mapcar #'first *captures*)))
-                        ,@(or body '(t))))))
-             ,form
-             nil))))))
+  (let ((cells (* 3 (length (captures-of pattern)))) (captures (gensym "CAPTURES")) (text (gensym "LINE")))
+    `(let ((,text ,line)
+           (,captures (make-array ,cells :element-type '(unsigned-byte 32))))
+       (declare (dynamic-extent ,captures) (type line ,text))
+       (when (try-matcher (load-time-value (matcher-of ',pattern) t) ,text ,end ,captures ,cells)
+         (with-captured (,pattern ,text ,captures) ,@body)))))
 
 ;;; SBCL's SEARCH asks for every character's key and test; the tables look for words in lines all the time
 

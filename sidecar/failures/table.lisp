@@ -1,7 +1,8 @@
 (defpackage #:opl.failures.table
   (:use #:cl #:opl.failures.report)
   (:shadowing-import-from #:opl.failures.pattern #:search)
-  (:import-from #:opl.failures.pattern #:line #:matching #:pattern-needles)
+  (:import-from #:opl.failures.pattern #:line #:captures #:captures-of #:matcher-of #:try-matcher #:with-captured #:pattern-needles)
+  (:import-from #:opl.failures.lines #:make-needles #:needles-in)
   (:export #:define-runner #:define-rules #:include #:line #:sign #:on #:within #:finish #:also
            ;; verbs of a table's rules
            #:begin-failure #:add-line #:end-failure #:note-failure #:find-failure #:drop-failure #:pending
@@ -32,8 +33,9 @@
   (options '() :type list)
   (sign nil :type (or null function))
   (sign-needles '() :type list)
-  (rules nil :type (or null function))
+  (rules #() :type simple-vector)
   (needles '() :type list)
+  (automaton nil)
   (finish nil :type (or null function)))
 
 (defvar *runners* '() "All runners, in the order of definition.")
@@ -164,7 +166,14 @@ when it has no lines yet, and left alone when it has."
 ;;; words on strings
 
 (defun trim (string) "STRING without blanks at its ends; nil stays nil." (and string (string-trim '(#\Space #\Tab #\No-break_space) string)))
-(defun prefixp (prefix string) "True when STRING begins with PREFIX." (let ((n (length prefix))) (and (<= n (length string)) (string= prefix string :end2 n))))
+(defun prefixp (prefix string)
+  "True when STRING begins with PREFIX."
+  (let ((n (length prefix)))
+    (and (<= n (length string))
+         (if (and (typep prefix 'line) (typep string 'line))
+             (locally (declare (type line prefix string) (optimize (speed 3) (safety 0)))
+               (loop for i of-type fixnum from 0 below n always (char= (schar prefix i) (schar string i))))
+             (string= prefix string :end2 n)))))
 (defun suffixp (suffix string) "True when STRING ends with SUFFIX." (let ((n (length suffix)) (m (length string))) (and (<= n m) (string= suffix string :start2 (- m n)))))
 (defun blank-line-p (line) "True when LINE is blank." (every (lambda (c) (member c '(#\Space #\Tab #\No-break_space))) line))
 (defun indentation (line) "The number of blanks LINE begins with." (or (position-if-not (lambda (c) (member c '(#\Space #\Tab))) line) (length line)))
@@ -193,6 +202,69 @@ when it has no lines yet, and left alone when it has."
 
 (defun seen () (setf (reading-idle *reading*) 0) t)
 
+;;; A line is looked through once for the needles of all rules; only rules that have one of theirs in it are tried.
+
+(defconstant +always+ (ash 1 61) "The bit of rules that no needle guards.")
+(defconstant +most-cells+ 60 "Cells of captures that a rule may have: twenty captures.")
+
+(defstruct rule
+  "MODES: :always, :any (some mode, or an open failure), or a list. BIT is set for lines that the rule may match."
+  (matcher nil :type function) (cells 0 :type fixnum) (modes :always) (bit +always+ :type (unsigned-byte 62)) (action nil :type function))
+
+(defun cells-of (pattern)
+  (let ((cells (* 3 (length (captures-of pattern)))))
+    (assert (<= cells +most-cells+) () "The pattern ~S has too many captures." pattern)
+    cells))
+
+(defun plain-part (needle)
+  "The longest run of ASCII in NEEDLE: a decoded line is looked through for no other characters."
+  (let ((best ""))
+    (loop with start = 0
+          for stop = (position-if (lambda (c) (> (char-code c) 127)) needle :start start)
+          for part = (subseq needle start stop)
+          do (when (> (length part) (length best)) (setf best part))
+          while stop do (setf start (1+ stop)))
+    best))
+
+(defun guards-of (pattern)
+  "Needles by which a decoded line shows that it may match PATTERN; nil when there are none."
+  (let ((parts (mapcar #'plain-part (pattern-needles pattern))))
+    (and parts (notany (lambda (part) (string= "" part)) parts) parts)))
+
+(defun sign-function (signs)
+  "What tells the index and weight of the first of SIGNS, ((weight . pattern) …), that a line matches."
+  (let ((table (loop for (weight . pattern) in signs
+                     for index from 0
+                     collect (list* (matcher-of pattern) (cells-of pattern) (cons index weight)))))
+    (lambda (line end)
+      (let ((captures (make-array +most-cells+ :element-type '(unsigned-byte 32))))
+        (declare (dynamic-extent captures))
+        (loop for (matcher cells . sign) in table
+              when (try-matcher matcher line end captures cells) return sign)))))
+
+(defun table-of-clauses (name options signs rules finish)
+  "The runner of SIGNS, ((weight . pattern) …), and RULES, ((modes pattern action) …)."
+  (let ((needles '()))
+    (flet ((rule-of (index modes pattern action)
+             (let ((guards (guards-of pattern)) (bit (ash 1 (mod index 61))))
+               (dolist (guard guards) (push (cons guard bit) needles))
+               (make-rule :matcher (matcher-of pattern) :cells (cells-of pattern) :modes modes :action action
+                          :bit (if guards bit +always+)))))
+      (let ((table (coerce (loop for (modes pattern action) in rules
+                                 for index from 0
+                                 collect (rule-of index modes pattern action))
+                           'simple-vector)))
+        (make-runner
+         :name name :options options
+         :sign (sign-function signs)
+         :sign-needles (loop for (nil . pattern) in signs append (needles-of pattern))
+         :rules table
+         :needles (remove-duplicates (loop for (modes pattern) in rules when (eq modes :always) append (needles-of pattern))
+                                     :test #'string=)
+         :automaton (make-needles (loop for bit in (remove-duplicates (mapcar #'cdr needles)) append
+                                        (remove-duplicates (remove bit needles :key #'cdr :test #'/=) :test #'equal)))
+         :finish finish)))))
+
 (defmacro define-runner (name (&rest options) &body clauses)
   "Defines the table of the runner NAME. OPTIONS: :kind (:tests or :compiler), :contains (names whose output it repeats),
 :group (of the tables of one group the likeliest alone reads), :start (the mode a log begins in), :category (where words do not tell),
@@ -200,34 +272,41 @@ when it has no lines yet, and left alone when it has."
   (let* ((clauses (loop for clause in clauses
                         append (if (clause-p clause "INCLUDE") (get (second clause) 'rules) (list clause))))
          (signs (remove-if-not (lambda (c) (clause-p c "SIGN")) clauses))
-        (rules (remove-if-not (lambda (c) (or (clause-p c "ON") (clause-p c "WITHIN"))) clauses))
-        (finish (rest (find-if (lambda (c) (clause-p c "FINISH")) clauses))))
+         (rules (remove-if-not (lambda (c) (or (clause-p c "ON") (clause-p c "WITHIN"))) clauses))
+         (finish (rest (find-if (lambda (c) (clause-p c "FINISH")) clauses))))
     (assert (= (length clauses) (+ (length signs) (length rules) (if finish 1 0))) () "Unknown clause in the table of ~A." name)
-    `(add-runner
-      (make-runner
-       :name ,name :options ',options
-       :sign-needles ',(loop for (nil nil . pattern) in signs append (needles-of pattern))
-       :sign (lambda (line end)
-               (declare (type line line) (fixnum end) (ignorable line end))
-               (or ,@(loop for (nil weight . pattern) in signs
-                           for index from 0
-                           collect `(matching (line end) ,pattern (cons ,index ,weight)))))
-       :needles ',(remove-duplicates
-                   (loop for rule in rules
-                         when (clause-p rule "ON") append (needles-of (second rule)))
-                   :test #'string=)
-       :rules (lambda (line end mode)
-                (declare (type line line) (fixnum end) (symbol mode) (ignorable line end mode))
-                (or ,@(loop for rule in rules
-                            collect (if (clause-p rule "ON")
-                                        (destructuring-bind (pattern &rest forms) (rest rule)
-                                          `(matching (line end) ,pattern (not (eq reject (progn (seen) ,@forms)))))
-                                        (destructuring-bind (modes pattern &rest forms) (rest rule)
-                                          `(and ,(if (equal modes '(t)) '(or mode (reading-open *reading*)) `(member mode ',modes))
-                                                (matching (line end) ,pattern (not (eq reject (progn (seen) ,@forms))))))))
-                    (progn (incf (reading-idle *reading*))
-                           (add-line line))))
-       :finish ,(and finish `(lambda () ,@finish))))))
+    (flet ((action (pattern forms)
+             `(lambda (line mode captures)
+                (declare (type line line) (type captures captures) (ignorable line mode captures))
+                (with-captured (,pattern line captures) (not (eq reject (progn (seen) ,@forms)))))))
+      `(add-runner
+        (table-of-clauses
+         ,name ',options
+         ',(mapcar #'rest signs)
+         (list ,@(loop for rule in rules
+                       for (modes pattern . forms) = (if (clause-p rule "ON") (list* :always (rest rule)) (rest rule))
+                       collect `(list ',(if (equal modes '(t)) :any modes) ',pattern ,(action pattern forms))))
+         ,(and finish `(lambda () ,@finish)))))))
+
+(defun apply-rules (runner line mode)
+  "Gives LINE to the first rule of RUNNER that wants it; a line that none wants is added to the open failure."
+  (declare (type line line))
+  (let* ((end (length line))
+         (mask (logior +always+ (the (unsigned-byte 62) (needles-in (runner-automaton runner) line end))))
+         (captures (make-array +most-cells+ :element-type '(unsigned-byte 32))))
+    (declare (dynamic-extent captures) (type (unsigned-byte 62) mask))
+    (loop for rule across (runner-rules runner)
+          do (when (and (logtest mask (rule-bit rule))
+                        (let ((modes (rule-modes rule)))
+                          (case modes
+                            (:always t)
+                            (:any (or mode (reading-open *reading*)))
+                            (t (member mode modes :test #'eq))))
+                        (try-matcher (rule-matcher rule) line end captures (rule-cells rule))
+                        (funcall (rule-action rule) line mode captures))
+               (return t))
+          finally (incf (reading-idle *reading*))
+                  (add-line line))))
 
 (defparameter *enders*
   '("##[error]Process completed with exit code" "##[endgroup]" "##[group]" "##[section]" "##[error]Bash exited" "Error: Process completed with exit code" "Post job cleanup." "npm ERR!" "npm error " "error Command failed with exit code"
@@ -244,7 +323,7 @@ when it has no lines yet, and left alone when it has."
   "Gives LINE to READING's table."
   (let ((*reading* reading))
     (when (and (reading-open reading) (ender-p line)) (end-failure))
-    (funcall (runner-rules (reading-runner reading)) line (length line) (reading-mode reading))))
+    (apply-rules (reading-runner reading) line (reading-mode reading))))
 
 (defun close-reading (reading)
   "Ends READING; returns it with its failures in the log's order."

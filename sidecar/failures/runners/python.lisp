@@ -58,29 +58,39 @@
   (let* ((bracket (position #\[ id)) (parts (split-on "::" (subseq id 0 bracket))))
     (concatenate 'string (joined (rest parts) ".") (if bracket (subseq id bracket) ""))))
 
+(defconstant +summed-kept+ 10000 "Lines of a short summary that are joined with their sections: twice the failures that are kept.")
+
 (defun summary-line (id message kind)
   "A line of the short summary names its failure in full: the section of that name gets it."
-  (let ((id (trim id)))
-    (unless (find id (stashed :summed) :test #'string= :key #'car)
+  (let ((id (trim id))
+        (known (or (stashed :summed-ids) (progn (stash :summed-ids (make-hash-table :test 'equal)) (stashed :summed-ids)))))
+    (unless (or (gethash id known) (>= (hash-table-count known) +summed-kept+))
+      (setf (gethash id known) t)
       (stash :summed (acons id (list (and message (trim message)) kind) (stashed :summed)))))
   t)
 
+(defun sections-by-name (sections)
+  "A table from what a section is called to the sections called so, first ones first."
+  (let ((table (make-hash-table :test 'equal)))
+    (dolist (draft (reverse sections) table)
+      (let ((test (failure-test (draft-failure draft))))
+        (push draft (gethash test table))
+        (when (prefixp "[doctest] " test) (push draft (gethash (subseq test 10) table)))))))
+
 (defun join-summary ()
   "Joins the sections of this session with its short summary."
-  (let ((sections (reverse (stashed :sections))))
+  (let* ((sections (reverse (stashed :sections))) (names (sections-by-name sections)) (joined (make-hash-table :test 'eq)))
     (loop for (id message kind) in (reverse (stashed :summed))
           do (let* ((tail (node-tail id))
                     (file (subseq id 0 (or (search "::" id) (length id))))
-                    (section (or (find-if (lambda (draft)
-                                            (let ((test (failure-test (draft-failure draft))))
-                                              (or (string= test tail) (string= test id)
-                                                  (and (prefixp "[doctest] " test) (string= (subseq test 10) tail)))))
-                                          sections)
-                                 ;; cut by a narrow terminal
-                                 (and (suffixp "..." id)
-                                      (find-if (lambda (draft) (prefixp (string-right-trim "." tail) (failure-test (draft-failure draft)))) sections)))))
+                    (section (flet ((open-p (draft) (not (gethash draft joined))))
+                               (or (find-if #'open-p (gethash tail names))
+                                   (find-if #'open-p (gethash id names))
+                                   ;; cut by a narrow terminal
+                                   (and (suffixp "..." id)
+                                        (find-if (lambda (draft) (and (open-p draft) (prefixp (string-right-trim "." tail) (failure-test (draft-failure draft))))) sections))))))
                (cond (section
-                      (setf sections (remove section sections))
+                      (setf (gethash section joined) t)
                       (unless (suffixp "..." id) (setf (failure-test (draft-failure section)) id))
                       (unless (failure-path (draft-failure section))
                         (stash-file section file)))
@@ -91,7 +101,7 @@
                           (end-failure)
                           draft)))))
     ;; a section that the summary does not name (-r without f, an old version) is named by its file
-    (dolist (draft sections)
+    (dolist (draft (remove-if (lambda (draft) (gethash draft joined)) sections))
       (let* ((failure (draft-failure draft)) (test (failure-test failure)))
         (unless (or (failure-suite failure) (search "::" test))
           (let ((file (or (gethash-file draft) (section-file draft))))
@@ -120,7 +130,7 @@
   (join-summary)
   (loop for (draft . file) in (stashed :files)
         unless (failure-path (draft-failure draft)) do (setf (failure-path (draft-failure draft)) file))
-  (dolist (key '(:sections :summed :one-line :files :progress)) (stash key nil))
+  (dolist (key '(:sections :summed :summed-ids :one-line :files :progress)) (stash key nil))
   t)
 
 (defun nested-p () (stashed :nested))
