@@ -105,6 +105,25 @@ test('what failed last runs first, and what failed before is not the change’s'
   assert.equal((await repo.verify()).verdict, 'passed');
 });
 
+test('what only the record knows to fail runs first, whatever the graph says of it', async () => {
+  const repo = await repository(NODE);
+  repo.write('src/other.js', 'export function twice(n) {\n  return n * 3;\n}\n');
+  repo.write(
+    'test/zz-other.test.js',
+    `${HEAD.replace('add', 'twice').replace('add.js', 'other.js')}test('doubles', () => {\n  assert.equal(twice(2), 4);\n});\n`,
+  );
+  git(repo.root, 'add', '-A');
+  git(repo.root, 'commit', '-q', '-m', 'a failing test of something else');
+  repo.write('src/add.js', 'export function add(a, b) {\n  return b + a;\n}\n');
+  const first = await repo.verify({ rerun: false });
+  assert.equal(first.verdict, 'failed');
+  assert.equal(first.failures[0]?.relation, 'unrelated', first.failures[0]?.why);
+  repo.write('src/add.js', 'export function add(a, b) {\n  const sum = a + b;\n  return sum;\n}\n');
+  const again = await repo.verify({ rerun: false });
+  assert.match(again.ran[0]?.command ?? '', /zz-other\.test\.js.*add\.test\.js/);
+  assert.equal(again.ran[0]?.scope, 'targeted');
+});
+
 test('baseline runs the same tests without the change', async () => {
   const repo = await repository(NODE);
   repo.write('src/add.js', BROKEN_ADD);
