@@ -49,6 +49,9 @@ const MANAGERS: readonly Manager[] = [
   { program: 'choco', command: ['choco', 'install', '-y'], names: same, root: true },
 ];
 
+/** Shown where no package manager is found: one for each system. */
+const EXAMPLES = new Set(['apt-get', 'brew', 'winget']);
+
 /** The package manager of this machine, or nothing. */
 export function findManager(): Manager | null {
   const onMac = process.platform === 'darwin';
@@ -58,11 +61,14 @@ export function findManager(): Manager | null {
 /** The commands that install PACKAGES here, each a list of words; nothing without a known package manager. */
 export function installCommands(packages: readonly Package[]): string[][] {
   const manager = findManager();
-  if (!manager) return [];
+  return manager ? [...(manager.refresh ? [[...manager.refresh]] : []), ...commandsOf(manager, packages)] : [];
+}
+
+function commandsOf(manager: Manager, packages: readonly Package[]): string[][] {
   const names = packages.map((one) => manager.names[one]);
   // winget takes one package at a time.
   if (manager.program === 'winget') return names.map((name) => [...manager.command, name]);
-  return [...(manager.refresh ? [[...manager.refresh]] : []), [...manager.command, ...names]];
+  return [[...manager.command, ...names]];
 }
 
 /** Whether the package manager may be run as we are. */
@@ -75,7 +81,12 @@ export function mayInstall(): boolean {
 export function installAdvice(packages: readonly Package[]): string {
   const commands = installCommands(packages);
   if (commands.length === 0) {
-    return `Install ${packages.join(' and ')}: apt-get install sbcl universal-ctags, brew install sbcl universal-ctags, or winget install -e --id SBCL.SBCL.`;
+    const ways = MANAGERS.filter(({ program }) => EXAMPLES.has(program)).map((one) =>
+      commandsOf(one, packages)
+        .map((words) => words.join(' '))
+        .join(' && '),
+    );
+    return `Install ${packages.join(' and ')}: ${ways.slice(0, -1).join(', ')}, or ${ways.at(-1)}.`;
   }
   const sudo = findManager()!.root && process.platform !== 'win32' && process.getuid?.() !== 0 ? 'sudo ' : '';
   return `Type: ${commands.map((words) => sudo + words.join(' ')).join(' && ')}`;

@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { explain } from './advice.ts';
+import { packageVersion } from './channel/core.ts';
 import { Fault } from './channel/fault.ts';
 import { amend } from './channel/validate.ts';
 import { type Command, findRoot, type Surroundings } from './command.ts';
@@ -39,18 +40,23 @@ const COMMON = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
+/** The command whose requests are the others; it has no arguments of its own. */
+const BATCH = {
+  name: 'batch',
+  summary: 'JSON lines in, JSON lines out, one index',
+  example: `echo '{"id":1,"command":"search","args":{"name":"parse"}}' | opl batch`,
+  properties: {},
+  required: [],
+} as unknown as Command<never>;
+
 function help(): string {
   const lines = ['opl: what a senior engineer has in the head, asked from a shell', ''];
-  for (const { name, summary, example } of COMMANDS)
+  for (const { name, summary, example } of [...COMMANDS, BATCH])
     lines.push(`  ${name.padEnd(9)} ${summary}`, `            ${example}`);
-  lines.push(
-    `  ${'batch'.padEnd(9)} JSON lines in, JSON lines out, one index`,
-    `            echo '{"id":1,"command":"search","args":{"name":"parse"}}' | opl batch`,
-  );
   lines.push(
     '',
     'Every command takes --root DIR (default: the git top level above the current folder), --json and --debug.',
-    '`opl COMMAND --help` lists its options.',
+    '`opl COMMAND --help` lists its options; `opl --version` says which opl this is.',
   );
   return lines.join('\n');
 }
@@ -144,12 +150,19 @@ async function surrounded<T>(
   }
 }
 
+/** The bare word of a command is asked for in the words of its help, not in those of a schema. */
+function requirePositional({ name, positional, required, example }: Command<never>, input: Record<string, unknown>) {
+  if (positional && required.includes(positional) && input[positional] === undefined)
+    throw new Fault('bad-argument', `${name}: "${positional.toUpperCase()}" is missing, as in: ${example}`);
+}
+
 async function runCommand(command: Command<never>, words: string[]): Promise<number> {
   const { input, help: wanted, ...flags } = parse(command, words);
   if (wanted) {
     await writeOut(`${commandHelp(command)}\n`);
     return 0;
   }
+  requirePositional(command, input);
   if (command.fromInput && input[command.fromInput] === '-') input[command.fromInput] = await readInput();
   amend(
     { type: 'object', properties: command.properties, required: command.required, additionalProperties: false },
@@ -165,7 +178,11 @@ async function runCommand(command: Command<never>, words: string[]): Promise<num
 }
 
 async function runBatch(words: string[]): Promise<number> {
-  const { root, debug } = parse({ name: 'batch', properties: {} } as Command<never>, words);
+  const { root, debug, help: wanted } = parse(BATCH, words);
+  if (wanted) {
+    await writeOut(`${commandHelp(BATCH)}\n`);
+    return 0;
+  }
   return surrounded({ root, json: true, debug }, async (here) => batch(COMMANDS, here, process.stdin));
 }
 
@@ -180,6 +197,10 @@ async function main(words: string[]): Promise<number> {
   const [name, ...rest] = words;
   if (name === undefined || name.startsWith('-')) {
     if (name === undefined || name === '--help' || name === '-h') return introduce();
+    if (name === '--version') {
+      await writeOut(`${packageVersion()}\n`);
+      return 0;
+    }
     throw new Fault('bad-argument', `A command comes first; \`opl\` alone lists them.`);
   }
   if (name === 'help') return introduce();

@@ -214,7 +214,7 @@ test('a wrong call is one line on standard error and status 2', async (t) => {
   const root = scratchFolder(t);
   const wrong: [string[], RegExp][] = [
     [['nosuch'], /There is no command nosuch/],
-    [['search'], /search: must have required property 'name'/],
+    [['search'], /search: "NAME" is missing, as in: opl search createUser/],
     [['search', 'a', 'b'], /"b" is one word too many/],
     [['search', 'a', '--limit', 'x'], /search: limit must be integer/],
     [['search', 'a', '--nosuch'], /Unknown option '--nosuch'/],
@@ -239,6 +239,8 @@ test('opl alone prints an example of each command', async (t) => {
   for (const name of ['index', 'context', 'search', 'symbols', 'calls', 'eval', 'batch', 'doctor'])
     assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
   assert.match((await opl(scratchFolder(t), ['context', '--help'])).stdout, /--limit N/);
+  assert.match((await opl(scratchFolder(t), ['batch', '--help'])).stdout, /^opl batch: JSON lines in/);
+  assert.match((await opl(scratchFolder(t), ['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
 test('a reader that has seen enough is no failure', async (t) => {
