@@ -44,6 +44,7 @@
    (:file "languages/script")
    (:file "languages/script-config")
    (:file "languages/python-expressions")
+   (:file "languages/python-primaries")
    (:file "languages/python-types")
    (:file "languages/python")
    (:file "languages/python-definitions")

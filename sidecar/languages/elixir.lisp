@@ -12,10 +12,7 @@
 (in-package #:opl.languages.elixir)
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
-(defmacro p () '(reading-p r))
-(defmacro limit () '(reading-limit r))
-(defun advance (r) (incf (p)))
+(define-steps p limit advance r)
 
 (defun label-p (r i)
   "Whether the word at I is a key: `do:' `else:'."

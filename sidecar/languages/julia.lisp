@@ -12,12 +12,9 @@
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 (declaim (ftype function item))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
 (defstruct (julia (:include reading) (:predicate nil))
   (bracketed nil))
-(defmacro p () '(reading-p r))
-(defmacro limit () '(reading-limit r))
-(defun advance (r) (incf (p)))
+(define-steps p limit advance r)
 
 (defun quoted-p (r i)
   "Whether the word at I is a symbol (:end) or a field (.end)."
@@ -47,12 +44,7 @@
   (let ((mate (mate-at r i)))
     (cond
       ((and (= (kind-at r i) +string+) (/= mate +none+) (> mate i))
-       (let ((last (min mate (limit))))
-         (declare (type index last))
-         (advance r)
-         (loop while (< (p) last) do (if (is r (p) "${") (bracket r (p)) (advance r)))
-         (setf (p) last)
-         (when (< last (limit)) (advance r))))
+       (over-string (r advance) (bracket r (p))))
       ((and (/= mate +none+) (> mate i)) (bracket r i))
       ((/= (kind-at r i) +identifier+) (advance r))
       ((quoted-p r i) (if (is r (1- i) ".") (word r i) (advance r)))

@@ -12,10 +12,7 @@
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 (declaim (ftype function form))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
-(defmacro p () '(reading-p r))
-(defmacro limit () '(reading-limit r))
-(defun advance (r) (incf (p)))
+(define-steps p limit advance r)
 
 (defparameter *kinds*
   '(("defun" . "function") ("defn" . "function") ("defn-" . "function") ("cl-defun" . "function") ("defsubst" . "function")

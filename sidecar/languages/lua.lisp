@@ -11,12 +11,9 @@
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 (declaim (ftype function item))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
 (defstruct (lua (:include reading) (:predicate nil))
   (tables '() :type list))              ; (name . definition) of the file's own variables
-(defmacro p () '(reading-p r))
-(defmacro limit () '(reading-limit r))
-(defun advance (r) (incf (p)))
+(define-steps p limit advance r)
 
 (defun walk (r closing)
   "Reads to the limit or, when CLOSING, past the `end' or `until' that closes."

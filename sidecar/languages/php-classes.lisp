@@ -47,7 +47,7 @@
           (unless suite (setf (reading-test r) +none+))
           (setf (php-class r) def (php-class-body r) scope)
           (with-definition (r def scope :owner def)
-            (with-bracket (r (p)) (with-depth (r) (members r))))
+            (within-bracket (r (p)) (with-depth (r) (members r))))
           (when suite (setf (draft-test-end facts suite) (last-line r (p)))))))
     (end-definition r def (last-line r (p)))))
 

@@ -13,7 +13,7 @@
 (defun enter-block (r open)
   "The statements in the braces at OPEN."
   (declare (type index open))
-  (with-bracket (r open) (with-depth (r) (statements r))))
+  (within-bracket (r open) (with-depth (r) (statements r))))
 
 (defun statement (r)
   (declare (type php r))
@@ -41,7 +41,7 @@
          ("catch" (catch-clause r))
          (("if" "elseif" "while" "for" "switch" "declare")
           (advance r)
-          (when (is r (p) "(") (with-bracket (r (p)) (semicolons r))))
+          (when (is r (p) "(") (within-bracket (r (p)) (semicolons r))))
          (("else" "do" "try" "finally" "default" "break" "continue" "goto" "endif" "endforeach" "endwhile" "endfor" "endswitch")
           (advance r))
          ("case" (advance r) (expression r nil))
@@ -90,7 +90,7 @@
   (declare (type php r))
   (advance r)
   (when (is r (p) "(")
-    (with-bracket (r (p))
+    (within-bracket (r (p))
       (let ((values (operand r t)))
         (loop while (and (more-p r) (not (is r (p) "as"))) do (let ((from (p))) (expression r nil) (when (= (p) from) (advance r))))
         (when (more-p r)
@@ -105,7 +105,7 @@
   (declare (type php r))
   (advance r)
   (when (is r (p) "(")
-    (with-bracket (r (p))
+    (within-bracket (r (p))
       (let ((type (read-type r)))
         (when (and (more-p r) (identifier-at-p r (p))) (bind r (name-at r (p)) +variable+ :type type))))))
 
@@ -152,7 +152,7 @@
       (bind r local +imported+ :scope 0 :target import))))
 
 (defun use-group (r prefix)
-  (with-bracket (r (p))
+  (within-bracket (r (p))
     (loop while (more-p r)
           do (when (is r (p) "function" "const") (advance r))
              (let* ((i (p)) (end (+ i (the index (name-length-at r i)))))
@@ -170,7 +170,7 @@
                  (advance r)
                  (progn (add-heritage (reading-facts r) (reading-owner r) +mixes-in+ (name-node r (name-text r i end)))
                         (setf (p) end)))))
-  (cond ((is r (p) "{") (with-bracket (r (p)) (setf (p) (limit))))
+  (cond ((is r (p) "{") (within-bracket (r (p)) (setf (p) (limit))))
         ((more-p r) (advance r))))
 
 ;;; Functions
@@ -178,7 +178,7 @@
 (defun parameters (r scope promoted)
   "The parameters in the parenthesis in hand, bound in SCOPE; those with a modifier are properties of PROMOTED."
   (declare (type php r))
-  (with-bracket (r (p))
+  (within-bracket (r (p))
     (let ((index 0))
       (declare (type index index))
       (loop while (more-p r)
@@ -197,7 +197,7 @@
                              :scope scope :type type :value value :index index)
                        (incf index)
                        (when (and flags promoted) (property r i type promoted flags value))
-                       (when (is r (p) "{") (with-bracket (r (p)) (statements r))))
+                       (when (is r (p) "{") (within-bracket (r (p)) (statements r))))
                      (cond ((is r (p) ",") (advance r))
                            ((= (p) i) (advance r))))))))))
 

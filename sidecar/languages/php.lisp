@@ -22,33 +22,18 @@
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 (declaim (ftype function expression postfix statements closure arrow-function anonymous-class enter-block class-like traits constants test-call-p test-call test-method))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
-
 (defstruct (php (:include reading) (:predicate nil))
   (class-body +none+ :type node)        ; scope of the class whose method is read
   (class +none+ :type node))            ; that class
 
-(defmacro p () '(reading-p r))
-(defmacro limit () '(reading-limit r))
 (declaim (inline advance more-p))
-(defun advance (r) (incf (p)))
+(define-steps p limit advance r)
 (defun more-p (r) (< (p) (limit)))
-
-(defmacro with-bracket ((r open) &body body)
-  "Runs BODY with the limit at the mate of the bracket at OPEN and the position after the bracket; then goes on
-after the mate."
-  (let ((close (gensym)) (limit (gensym)))
-    `(let* ((,close (closer ,r ,open)) (,limit (reading-limit ,r)))
-       (declare (type index ,close ,limit))
-       (setf (reading-p ,r) (1+ ,open) (reading-limit ,r) ,close)
-       (multiple-value-prog1 (progn ,@body)
-         (setf (reading-limit ,r) ,limit
-               (reading-p ,r) (if (< ,close ,limit) (1+ ,close) ,limit))))))
 
 (defun skip-attribute (r)
   "Past `#[…]', whose arguments are read."
   (advance r)
-  (with-bracket (r (p))
+  (within-bracket (r (p))
     (loop while (more-p r) do (let ((from (p))) (expression r nil) (when (= (p) from) (advance r))))))
 
 ;;; Names and types
@@ -168,7 +153,7 @@ a closing bracket."
       ((= kind +string+) (string-pieces r) (postfix r (if want (literal-node r (known "string")) +none+)))
       ((= kind +number+) (advance r) +none+)
       ((is r i "(")
-       (postfix r (or (with-bracket (r i)
+       (postfix r (or (within-bracket (r i)
                         (let ((value +none+))
                           (loop while (more-p r) do (let ((from (p))) (setf value (expression r want)) (when (= (p) from) (advance r))))
                           value))
@@ -185,7 +170,7 @@ a closing bracket."
 (defun array-items (r open want)
   (declare (type index open))
   (let ((first +none+) (seen nil))
-    (with-bracket (r open)
+    (within-bracket (r open)
       (loop while (more-p r)
             do (let ((from (p)) (value (expression r (and want (not seen)))))
                  (when (is r (p) "=>") (advance r) (setf value (expression r (and want (not seen)))))
@@ -194,20 +179,10 @@ a closing bracket."
     (if want (node r +op-array+ (cell r first +none+)) +none+)))
 
 (defun string-pieces (r)
+  "A string, the code of its interpolations read."
   (declare (type php r))
-  (let* ((i (p)) (mate (mate-at r i)))
-    (declare (type index i))
-    (if (or (= mate +none+) (< mate i))
-        (advance r)
-        (let ((last (min mate (limit))))
-          (declare (type index last))
-          (advance r)
-          (loop while (< (p) last)
-                do (if (is r (p) "${")
-                       (with-bracket (r (p)) (loop while (more-p r) do (let ((from (p))) (expression r nil) (when (= (p) from) (advance r)))))
-                       (advance r)))
-          (setf (p) last)
-          (when (more-p r) (advance r))))))
+  (over-string (r advance)
+    (within-bracket (r (p)) (loop while (more-p r) do (let ((from (p))) (expression r nil) (when (= (p) from) (advance r)))))))
 
 (defun word (r i want)
   "What begins with the identifier, keyword or `\\' at I."
@@ -253,7 +228,7 @@ a closing bracket."
   (arguments r (p))
   (let ((value +none+))
     (when (is r (p) "{")
-      (with-bracket (r (p))
+      (within-bracket (r (p))
         (loop while (more-p r)
               do (let ((from (p)))
                    (expression r nil)
@@ -308,7 +283,7 @@ a closing bracket."
   "Reads the arguments in the bracket at OPEN. Their number."
   (declare (type php r) (type index open))
   (let ((count 0))
-    (with-bracket (r open)
+    (within-bracket (r open)
       (loop while (more-p r)
             do (let ((from (p)))
                  (when (and (identifier-at-p r from) (is r (1+ from) ":") (not (is r (1+ from) "::"))) (setf (p) (+ from 2)))
@@ -343,7 +318,7 @@ a closing bracket."
   (let ((i (p)))
     (declare (type index i))
     (cond
-      ((is r i "{") (with-bracket (r i) (expression r nil)) (when (is r (p) "(") (arguments r (p))) +none+)
+      ((is r i "{") (within-bracket (r i) (expression r nil)) (when (is r (p) "(") (arguments r (p))) +none+)
       ((not (identifier-at-p r i)) (when (is r i "$") (advance r)) +none+)
       (t
        (advance r)

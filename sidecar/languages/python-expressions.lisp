@@ -1,5 +1,5 @@
-;;;; Python's expressions: call sites, values worth remembering, lambdas, comprehensions, f-strings, and the
-;;;; types of annotations (python-types.lisp, in this package). Statements are python.lisp's business.
+;;;; Python's expressions: targets, operators, calls. What stands between the operators is read by python-primaries.lisp
+;;;; and the types of annotations by python-types.lisp, in this package. Statements are python.lisp's business.
 
 (defpackage #:opl.languages.python-expressions
   (:use #:cl #:opl.languages.reading)
@@ -18,9 +18,7 @@
 (in-package #:opl.languages.python-expressions)
 (declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 
-(declaim (ftype function lambda-expression annotation))
-
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
+(declaim (ftype function lambda-expression annotation primary subscript type-variable comprehension string-pieces))
 
 (defstruct (python (:include reading) (:predicate nil))
   (receiver +none+ :type node)          ; name of the parameter that stands for the instance
@@ -330,143 +328,3 @@ in hand binds names; there, attributes of the instance become fields."
            (node r +op-cast+ (draft-node-a facts cells) (draft-node-a facts (draft-node-b facts cells))))
           (want (node r +op-call+ callee cells site))
           (t +none+))))
-
-(defun type-variable (r cells)
-  "The value of TypeVar(…): something of its bound."
-  (let ((facts (reading-facts r)))
-    (loop for cell of-type node = cells then (draft-node-b facts cell)
-          until (= cell +none+)
-          do (let ((argument (draft-node-a facts cell)))
-               (when (and (/= argument +none+) (= (draft-node-op facts argument) +op-property+)
-                          (= (draft-node-b facts argument) (known "bound")))
-                 (return (node r +op-cast+ (draft-node-a facts argument) +none+))))
-          finally (return +none+))))
-
-(defun subscript (r value want)
-  (declare (type python r) (type node value))
-  (let ((items 0) (first +none+) (slice nil))
-    (declare (type index items))
-    (do-items (r (p) :separators ("," ":"))
-      (let ((item (or (expression r want) +none+)))
-        (when (is r (p) ":") (setf slice t))
-        (when (zerop items) (setf first item))
-        (incf items)))
-    (cond ((or (not want) (= value +none+)) +none+)
-          (slice value)
-          (t (node r +op-index+ value (if (= items 1) first +none+))))))
-
-(defun primary (r want)
-  "A name, literal or bracket. Reads nothing where none stands."
-  (declare (type python r))
-  (let* ((i (p)) (kind (kind-at r i)))
-    (declare (type index i))
-    (cond
-      ((= kind +identifier+)
-       (cond ((is r i "None") (advance r) +none+) ; says nothing of what else a name may be
-             ((is r i "True" "False") (advance r) (if want (literal-node r (known "bool")) +none+))
-             ((is r i "for" "in" "if" "else" "as" "or" "and" "is" "not" "async" "import" "from") +none+)
-             (t (advance r)
-                (if (or want (used-p r (p))) (name-node r (name-at r i)) +none+))))
-      ((= kind +string+)
-       (loop while (and (< (p) (limit)) (= (kind-at r (p)) +string+)) do (string-pieces r))
-       (if (or want (is r (p) ".")) (literal-node r (known "str")) +none+))
-      ((= kind +number+) (advance r) (if want (literal-node r (known "int")) +none+))
-      ((is r i "(") (parenthesis r want))
-      ((is r i "[")
-       (let ((element (bracketed r want)))
-         (cond ((or want (is r (p) ".")) (list-node r element)) (t +none+))))
-      ((is r i "{")
-       (bracketed r nil)
-       (if (or want (is r (p) ".")) (literal-node r (known "dict")) +none+))
-      ((is r i "...") (advance r) +none+)
-      ((is r i "`" "$" "?" "!") (advance r) +none+)
-      (t +none+))))
-
-(defun parenthesis (r want)
-  "A parenthesis: a group, a tuple or a generator."
-  (declare (type python r))
-  (let* ((open (p)) (close (closer r open)) (limit (limit)) (value +none+)
-         (want (or want (is r (1+ close) "." "(" "["))))
-    (declare (type index open close limit))
-    (if (comprehension-at r open)
-        (comprehension r open want)
-        (progn
-          (advance r)
-          (setf (limit) close)
-          (loop while (< (p) close)
-                do (let ((from (p)))
-                     (setf value (expressions r want))
-                     (when (= (p) from) (advance r))))
-          (setf (limit) limit (p) (min close limit))
-          (when (< (p) limit) (advance r))
-          value))))
-
-(defun bracketed (r want)
-  "The content of [] or {}: the node of the first item, or of a comprehension's."
-  (declare (type python r))
-  (let ((open (p)) (first +none+) (seen nil))
-    (if (comprehension-at r open)
-        (let ((list (comprehension r open want)))
-          (if (= list +none+) +none+ (draft-node-a (reading-facts r) (draft-node-a (reading-facts r) list))))
-        (progn
-          (do-items (r open :separators ("," ":"))
-            (let ((item (or (expression r (and want (not seen))) +none+)))
-              (unless seen (setf first item seen t))))
-          first))))
-
-(defun comprehension (r open want)
-  "A comprehension or generator in the bracket at OPEN: an array of its element."
-  (declare (type python r) (type index open))
-  (let* ((close (closer r open)) (limit (limit)) (outer (reading-scope r)) (scope (open-scope r +block-scope+))
-         (element +none+) (first t))
-    (declare (type index close limit))
-    (setf (p) open (limit) close (reading-scope r) scope)
-    (advance r)
-    (setf element (or (expression r want) +none+))
-    (when (and (is r (p) ":") (< (p) close)) (advance r) (expression r nil))
-    (loop while (< (p) close)
-          do (let ((from (p)))
-               (cond
-                 ((is r from "for")
-                  (let ((in (skip-to r from close (known "in"))))
-                    (setf (p) in)
-                    (when first (setf (reading-scope r) outer))
-                    (when (< in close) (advance r))
-                    (let ((iterable (operation r t)))
-                      (setf first nil (reading-scope r) scope)
-                      (bind-targets r (1+ from) in +none+ (element-of r iterable) scope))))
-                 ((is r from "if") (advance r) (expression-in-comprehension r))
-                 (t (expression r nil)))
-               (when (= (p) from) (advance r))))
-    (setf (reading-scope r) outer (limit) limit (p) (min close limit))
-    (when (< (p) limit) (advance r))
-    (if want (list-node r element) +none+)))
-
-(defun expression-in-comprehension (r)
-  "A condition, in which `if' begins the next condition."
-  (if (is r (reading-p r) "lambda") (expression r nil)
-      (let ((from (reading-p r)))
-        (declare (type index from))
-        (operation r nil)
-        (when (and (is r (reading-p r) ":=") (= (reading-p r) (1+ from)))
-          (advance r)
-          (bind-local r from +none+ (operation r t) nil)
-          (operation r nil)))))
-
-(defun string-pieces (r)
-  "A string; the code of an f-string's interpolations."
-  (declare (type python r))
-  (let* ((i (p)) (mate (mate-at r i)))
-    (declare (type index i))
-    (cond
-      ((or (= mate +none+) (< mate i)) (advance r))
-      (t
-       (let ((last (min mate (limit))))
-         (declare (type index last))
-         (incf (p))
-         (loop while (< (p) last)
-               do (if (is r (p) "${")
-                      (do-items (r (p) :separators ("," "=" "!" ":")) (expression r nil))
-                      (incf (p))))
-         (setf (p) last)
-         (when (< last (limit)) (advance r)))))))

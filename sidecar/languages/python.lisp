@@ -21,8 +21,6 @@
 
 (declaim (ftype function function-definition class-definition decorator))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
-
 (defmacro p () '(reading-p r))
 (defmacro limit () '(reading-limit r))
 

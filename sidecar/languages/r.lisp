@@ -11,16 +11,9 @@
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 (declaim (ftype function item))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
-(defmacro p () '(reading-p r))
-(defmacro limit () '(reading-limit r))
-(defun advance (r) (incf (p)))
+(define-steps p limit advance r)
 
-(defun walk (r)
-  (declare (type reading r))
-  (with-depth (r)
-    (loop while (< (p) (limit))
-          do (let ((from (p))) (item r from) (when (= (p) from) (advance r))))))
+(defun walk (r) (walk-with #'item r))
 
 (defun item (r i)
   (declare (type reading r) (type index i))

@@ -18,7 +18,8 @@
            #:define #:end-definition #:open-scope #:bind #:site #:mark #:text-of #:intern-text #:column #:mark-test
            #:too-deep-p #:with-depth #:adjacent-p #:flag #:name-begins-p #:octet-in #:signature-end #:with-definition
            #:+longest-signature+ #:capitalised-p #:path-name-of
-           #:within-bracket #:line-begins-p #:words-name #:preserving #:add-imported))
+           #:within-bracket #:line-begins-p #:words-name #:preserving #:add-imported
+           #:index #:define-steps #:walk-with #:over-string))
 (in-package #:opl.languages.reading)
 (declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 
@@ -232,6 +233,37 @@ after the mate."
        (multiple-value-prog1 (progn ,@body)
          (setf (reading-limit ,g) ,limit
                (reading-p ,g) (if (< ,close ,limit) (1+ ,close) ,limit))))))
+
+(defmacro define-steps (p limit advance r)
+  "Names an extractor's steps: P and LIMIT, the position and the limit of the reading that the code around calls R, and ADVANCE, a
+function that goes past the token in hand."
+  `(progn
+     (defmacro ,p () '(reading-p ,r))
+     (defmacro ,limit () '(reading-limit ,r))
+     (defun ,advance (,r) (incf (reading-p ,r)))))
+
+(defun walk-with (item r)
+  "Calls ITEM, a function of R and a position, at one place after another up to the limit; what it leaves where it is, is stepped over."
+  (declare (type function item) (type reading r))
+  (with-depth (r)
+    (loop while (< (reading-p r) (reading-limit r))
+          do (let ((from (reading-p r)))
+               (funcall item r from)
+               (when (= (reading-p r) from) (incf (reading-p r)))))))
+
+(defmacro over-string ((r advance) &body interpolation)
+  "Goes past the string in hand by ADVANCE, a function of R, and runs INTERPOLATION at the `${' of each piece of code in it."
+  (let ((mate (gensym "MATE")) (last (gensym "LAST")))
+    `(let ((,mate (mate-at ,r (reading-p ,r))))
+       (if (or (= ,mate +none+) (< ,mate (reading-p ,r)))
+           (,advance ,r)
+           (let ((,last (min ,mate (reading-limit ,r))))
+             (declare (type index ,last))
+             (,advance ,r)
+             (loop while (< (reading-p ,r) ,last)
+                   do (if (is ,r (reading-p ,r) "${") (progn ,@interpolation) (,advance ,r)))
+             (setf (reading-p ,r) ,last)
+             (when (< ,last (reading-limit ,r)) (,advance ,r)))))))
 
 (defun line-begins-p (r i)
   "Whether token I begins a line and no backslash joins it to the one before."

@@ -24,8 +24,6 @@
                 constant-definition test-suite class-body name own-call call-arguments arguments
                block-if-any lambda-parameters method-call))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
-
 (defstruct (ruby (:include reading) (:predicate nil))
   (locals '() :type list)               ; names known to be local variables here
   (no-do nil)                           ; a `do' here belongs to something further out
@@ -43,15 +41,10 @@
 (defun more-p (r) (< (p) (limit)))
 
 (defmacro with-bracket ((r open) &body body)
-  "Runs BODY with the limit at the mate of the bracket at OPEN and the position after the bracket; then goes on
-after the mate."
-  (let ((close (gensym)) (limit (gensym)) (no-do (gensym)))
-    `(let* ((,close (closer ,r ,open)) (,limit (reading-limit ,r)) (,no-do (ruby-no-do ,r)))
-       (declare (type index ,close ,limit))
-       (setf (reading-p ,r) (1+ ,open) (reading-limit ,r) ,close (ruby-no-do ,r) nil)
-       (multiple-value-prog1 (progn ,@body)
-         (setf (reading-limit ,r) ,limit (ruby-no-do ,r) ,no-do
-               (reading-p ,r) (if (< ,close ,limit) (1+ ,close) ,limit))))))
+  "As within-bracket, and a `do' within belongs to what stands there."
+  `(preserving (,r ruby-no-do)
+     (setf (ruby-no-do ,r) nil)
+     (within-bracket (,r ,open) ,@body)))
 
 ;;; Statements
 
@@ -205,17 +198,9 @@ after the mate."
 (defun string-pieces (r)
   "A string, the code of its interpolations read."
   (declare (type ruby r))
-  (let* ((i (p)) (mate (mate-at r i)))
+  (let ((i (p)))
     (declare (type index i))
-    (if (or (= mate +none+) (< mate i))
-        (advance r)
-        (let ((last (min mate (limit))))
-          (declare (type index last))
-          (advance r)
-          (loop while (< (p) last)
-                do (if (is r (p) "${") (with-bracket (r (p)) (walk r nil)) (advance r)))
-          (setf (p) last)
-          (when (more-p r) (advance r))))
+    (over-string (r advance) (with-bracket (r (p)) (walk r nil)))
     ;; adjacent strings are one; what begins a line is a statement of its own or a heredoc's body
     (loop while (and (more-p r) (= (kind-at r (p)) +string+) (= (line-at r (p)) (line-at r i)) (not (adjacent-p r (p))))
           do (advance r))))

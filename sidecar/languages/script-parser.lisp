@@ -14,7 +14,6 @@
 (in-package #:opl.languages.script)
 (declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
 (deftype u32 () '(unsigned-byte 32))
 
 (defstruct (script (:include reading) (:predicate nil))

@@ -10,28 +10,16 @@
 (in-package #:opl.languages.shell)
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 
-(deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
-(defmacro p () '(reading-p r))
-(defmacro limit () '(reading-limit r))
-(defun advance (r) (incf (p)))
+(define-steps p limit advance r)
 
-(defun walk (r)
-  (declare (type reading r))
-  (with-depth (r)
-    (loop while (< (p) (limit))
-          do (let ((from (p))) (item r from) (when (= (p) from) (advance r))))))
+(defun walk (r) (walk-with #'item r))
 
 (defun item (r i)
   (declare (type reading r) (type index i))
   (let ((mate (mate-at r i)))
     (cond
       ((and (= (kind-at r i) +string+) (/= mate +none+) (> mate i))
-       (let ((last (min mate (limit))))
-         (declare (type index last))
-         (advance r)
-         (loop while (< (p) last) do (if (is r (p) "${") (within-bracket (r (p)) (walk r)) (advance r)))
-         (setf (p) last)
-         (when (< last (limit)) (advance r))))
+       (over-string (r advance) (within-bracket (r (p)) (walk r))))
       ((and (is r i "{") (is r (1- i) "$") (adjacent-p r i)) (setf (p) (1+ (the index (closer r i))))) ; ${name}
       ((and (/= mate +none+) (> mate i)) (within-bracket (r i) (walk r)))
       ((and (is r i "@") (is r (1+ i) "test") (= (kind-at r (+ i 2)) +string+)) (bats-test r i))
