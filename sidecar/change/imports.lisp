@@ -5,7 +5,7 @@
   (:import-from #:opl.source.language #:language-family #:path-name)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:import-from #:opl.graph.types #:import-file)
-  (:export #:importers #:loaders #:import-distances #:companions))
+  (:export #:importers #:loaders #:import-distances #:map-importing #:path-places #:companions))
 (in-package #:opl.change.imports)
 
 (defun folder-of (path) (subseq path 0 (or (position #\/ path :from-end t) 0)))
@@ -68,6 +68,34 @@ pytest does for a test."
                          (unless (= importer entry) (pushnew importer (gethash entry table)))))))
                  importers)
         table))))
+
+(defun path-places (index)
+  "By file number: where the file stands in the order of paths."
+  (memo (index :path-places)
+    (let ((places (make-array (index-file-count index) :initial-element 0)) (next 0))
+      (do-files (each) (index) (setf (svref places each) (incf next)))
+      places)))
+
+(defconstant +far+ 255 "The distance of what does not import a file.")
+
+(defun distances-to (index file table kind)
+  "Octets: by file number, how many steps of TABLE, which is called KIND, lie between it and FILE. Found once an index."
+  (let ((world (world-of index)))
+    (remembered (world :distances kind file)
+      (let ((distances (make-array (index-file-count index) :element-type '(unsigned-byte 8) :initial-element +far+)))
+        (maphash (lambda (from steps) (setf (aref distances from) (min steps (1- +far+)))) (import-distances index (list file) table))
+        distances))))
+
+(defun map-importing (function index files tests &optional (kind :importers))
+  "Calls FUNCTION with each of TESTS that imports one of FILES, directly or through others, and in how many steps; KIND :loaders: that
+loads one."
+  (let* ((table (if (eq kind :loaders) (loaders index) (importers index)))
+         (all (loop for file in files collect (distances-to index file table kind))))
+    (when all
+      (dolist (test tests)
+        (let ((least +far+))
+          (dolist (distances all) (setf least (min least (aref (the (simple-array (unsigned-byte 8) (*)) distances) test))))
+          (when (< least +far+) (funcall function test least)))))))
 
 (defun import-distances (index files &optional (table (importers index)))
   "Table from file number to how many steps of TABLE lie between it and the nearest of FILES, which are at 0."

@@ -35,7 +35,10 @@ nearest to the root first; CERTAINTY the weakest of the way; WEIGHT in (0, 1]: h
 
 (defun stand-ins (world index tag)
   "(tag . certainty) of what stands for TAG besides itself: the members that it overrides, since a call of these may reach it,
-what it is local to, and its class where the language calls it unnamed."
+what it is local to, and its class where the language calls it unnamed. Found once an index."
+  (remembered (world :stand-ins tag) (find-stand-ins world index tag)))
+
+(defun find-stand-ins (world index tag)
   (append (mapcar (lambda (over) (cons over :possible)) (ignore-errors (overridden world tag)))
           (loop for around = (opl.graph.world:tag-parent world tag) then (opl.graph.world:tag-parent world around)
                 while (and around (name-case (opl.graph.world:tag-kind world around) (("function" "method" "constructor" "accessor") t) (t nil)))
@@ -69,7 +72,9 @@ unique names of methods, since a call from a test is what is asked for.")
     (t (certainty-weight (edge-certainty edge)))))
 
 (defun definitions-called (index name)
-  (let ((count 0)) (do-definitions (file def) (index name) (incf count)) count))
+  (let ((world (world-of index)))
+    (remembered (world :definitions-called name)
+      (let ((count 0)) (do-definitions (file def) (index name) (incf count)) count))))
 
 (defun member-p (index tag) (/= +none+ (def-parent (index-run index (tag-file tag)) (tag-def tag))))
 
@@ -81,15 +86,18 @@ seen."
       (member from (gethash (tag-file tag) (importers index)))))
 
 (defun definitions-in (index file name)
-  (let ((run (index-run index file))) (loop for def below (def-count run) count (= name (def-name run def)))))
+  (let ((run (index-run index file)) (world (world-of index)))
+    (remembered (world :definitions-in file name) (loop for def below (def-count run) count (= name (def-name run def))))))
 
 (defconstant +common-sites+ 20 "Calls of one name from which on it is a common one.")
 
 (defun name-rarity (index name)
   "1 for a name with few call sites, less with many: `write' is called on what no program defines."
-  (let ((count 0))
-    (do-sites (file site) (index name) (incf count))
-    (min 1.0 (sqrt (/ (float +common-sites+) (max 1 count))))))
+  (let ((world (world-of index)))
+    (remembered (world :rarity name)
+      (let ((count 0))
+        (do-sites (file site) (index name) (incf count))
+        (min 1.0 (sqrt (/ (float +common-sites+) (max 1 count))))))))
 
 (defun own-namesakes (world index tag)
   "Edges, of rule :own-name, from the open calls of TAG's name in TAG's own file: `this.get ()' beside `req.get ='."
@@ -118,16 +126,21 @@ seen."
 
 (defconstant +least-mention+ 0.015 "What must arrive at a definition for files to be read for mentions of it.")
 
-(defun incoming (world index tag weight)
-  "The edges that lead to TAG, at which WEIGHT arrives: calls; where they could matter, calls that only bear its name and
-mentions. Each kind is found once an index."
-  (append (remembered (world :calls-to tag) (callers world tag :possible t))
-          (when (> (* weight +own-name-weight+ +hop-loss+) (/ +least-weight+ 10))
-            (remembered (world :own-names-of tag) (own-namesakes world index tag)))
-          (when (> (* weight +namesake-weight+ (name-rarity index (tag-name index tag)) +hop-loss+) (/ +least-weight+ 10))
-            (remembered (world :names-of tag) (namesakes world index tag)))
-          (when (> weight +least-mention+)
-            (remembered (world :mentions-of tag) (mention-edges index tag)))))
+(defun arrivals (index tag edges)
+  "((edge . share of the change that arrives over it) …)."
+  (mapcar (lambda (edge) (cons edge (edge-weight index tag edge))) edges))
+
+(defun map-incoming (function world index tag weight)
+  "Calls FUNCTION with each edge that leads to TAG, at which WEIGHT arrives, and the share that goes over it: calls; where they could
+matter, calls that only bear its name and mentions. Each kind is found once an index."
+  (flet ((each (arrivals) (loop for (edge . share) in arrivals do (funcall function edge share))))
+    (each (remembered (world :calls-to tag) (arrivals index tag (callers world tag :possible t))))
+    (when (> (* weight +own-name-weight+ +hop-loss+) (/ +least-weight+ 10))
+      (each (remembered (world :own-names-of tag) (arrivals index tag (own-namesakes world index tag)))))
+    (when (> (* weight +namesake-weight+ (name-rarity index (tag-name index tag)) +hop-loss+) (/ +least-weight+ 10))
+      (each (remembered (world :names-of tag) (arrivals index tag (namesakes world index tag)))))
+    (when (> weight +least-mention+)
+      (each (remembered (world :mentions-of tag) (arrivals index tag (mention-edges index tag)))))))
 
 ;;; What is gone has no tag: whoever still calls its name and means nothing else
 
@@ -180,7 +193,7 @@ anywhere."
 (defun dependants-of (index roots &key (hops +most-hops+))
   "Everything that depends on ROOTS by calls and mentions, over at most HOPS of them, most affected first. Second value:
 whether it was cut."
-  (let ((world (world-of index)) (settled (make-hash-table)) (met (make-hash-table)) (heap (make-array 64 :adjustable t :fill-pointer 0))
+  (let ((world (world-of index)) (places (path-places index)) (settled (make-hash-table)) (met (make-hash-table)) (heap (make-array 64 :adjustable t :fill-pointer 0))
         (order 0) (count 0) (cut nil) (own (make-hash-table)))
     (flet ((start (tag hop via certainty weight)
              (unless (gethash tag settled)
@@ -198,10 +211,11 @@ whether it was cut."
             do (let* ((way (heap-pop heap)) (tag (way-tag way)) (hop (way-hop way)) (via (way-via way)))
                  (unless (or (gethash tag settled) (>= hop hops))
                    (setf (gethash tag settled) t)
-                   (dolist (edge (incoming world index tag (way-weight way)))
+                   (map-incoming
+                    (lambda (edge share)
                      (let* ((caller (edge-caller edge)) (key (or caller (- -1 (edge-file edge))))
                             (sure (weaker (way-certainty way) (edge-certainty edge)))
-                            (arrives (* (way-weight way) (edge-weight index tag edge) (if (zerop hop) 1.0 +hop-loss+)))
+                            (arrives (* (way-weight way) share (if (zerop hop) 1.0 +hop-loss+)))
                             (known (gethash key met)))
                        (unless (or (< arrives (/ +least-weight+ 10)) (and caller (gethash caller own)) (and known (>= (dependant-weight known) arrives)))
                          (unless known (when (>= (incf count) +most-dependants+) (setf cut t)))
@@ -211,11 +225,12 @@ whether it was cut."
                          (when (and caller (> arrives +least-weight+))
                            (start caller (1+ hop) (cons caller via) sure arrives)
                            (loop for (other . certainty) in (stand-ins world index caller)
-                                 do (start other (1+ hop) (cons caller via) (weaker sure certainty) (* arrives (certainty-weight certainty)))))))))))
-      (values (sort (loop for dependant being the hash-values of met collect dependant) (lambda (a b) (dependant-before-p index a b))) cut))))
+                                 do (start other (1+ hop) (cons caller via) (weaker sure certainty) (* arrives (certainty-weight certainty))))))))
+                    world index tag (way-weight way)))))
+      (values (sort (loop for dependant being the hash-values of met collect dependant) (lambda (a b) (dependant-before-p places a b))) cut))))
 
-(defun dependant-before-p (index a b)
+(defun dependant-before-p (places a b)
   (let ((a-weight (dependant-weight a)) (b-weight (dependant-weight b)))
     (cond ((/= a-weight b-weight) (> a-weight b-weight))
-          ((/= (dependant-file a) (dependant-file b)) (and (string< (index-path index (dependant-file a)) (index-path index (dependant-file b))) t))
+          ((/= (dependant-file a) (dependant-file b)) (< (svref places (dependant-file a)) (svref places (dependant-file b))))
           (t (< (dependant-line a) (dependant-line b))))))

@@ -97,6 +97,31 @@ graph; CHANGES the parsed diff."
   (let ((octets (string-octets (format nil "~{~A~%~}" lines))))
     (facts-of-octets octets (length octets) language (index-names index) path)))
 
+;;; Both sides of a file, kept as long as its run for the change that was asked for last: the same diff is asked about again
+;;; while its tests are run and its failures attributed
+
+(sb-ext:defglobal **sides** (make-hash-table :test 'eq :weakness :key :synchronized t))
+
+(defun hunks-key (change)
+  (loop for hunk in (file-change-hunks change)
+        collect (list* (hunk-old-start hunk) (hunk-new-start hunk) (hunk-marks hunk) (hunk-lines hunk))))
+
+(defun find-sides (index path language change)
+  (let* ((lines (file-lines index path)) (side (and lines (tree-side change lines))))
+    (values side
+            (and side (not (eq (file-change-status change) :added))
+                 (run-of-lines index language path (other-side change lines side))))))
+
+(defun sides (index run path language change)
+  "Values: which side of CHANGE the tree shows, or nil, and the run of the other side of a file that was there before."
+  (if (file-change-loose-p change)      ; its hunks are given their places while the side is sought
+      (find-sides index path language change)
+      (let ((key (cons (file-change-status change) (hunks-key change))) (known (gethash run **sides**)))
+        (unless (and known (equal key (first known)))
+          (setf known (cons key (multiple-value-list (find-sides index path language change)))
+                (gethash run **sides**) known))
+        (values-list (rest known)))))
+
 ;;; Definitions at lines
 
 (defun def-last-line (run def)
@@ -280,14 +305,14 @@ lines at the seam, as (line . :seam)."
             ((file-change-binary-p change) (push path (findings-unplaced findings)))
             ((null hunks) (unless (eq (file-change-status change) :mode) (add (list (module-root path '(1))))))
             (t
-             (let* ((lines (file-lines index path)) (side (and lines (tree-side change lines))) (run (index-run index file)))
-               (cond ((null side)
-                      (remark "~A: the diff fits neither the file as it is nor its state before the change; the whole file is taken" path)
-                      (add (whole-file-roots index file)))
-                     ((eq (file-change-status change) :added)
-                      (add (if (eq side :new) (whole-file-roots index file) (list (module-root path '(1))))))
-                     (t
-                      (let ((other (run-of-lines index (index-language index file) path (other-side change lines side))))
+             (let ((run (index-run index file)))
+               (multiple-value-bind (side other) (sides index run path (index-language index file) change)
+                 (cond ((null side)
+                        (remark "~A: the diff fits neither the file as it is nor its state before the change; the whole file is taken" path)
+                        (add (whole-file-roots index file)))
+                       ((eq (file-change-status change) :added)
+                        (add (if (eq side :new) (whole-file-roots index file) (list (module-root path '(1))))))
+                       (t
                         (add (roots-in-tree index file run change side other))
                         (add (roots-gone index path run other change side)))))))))))
 

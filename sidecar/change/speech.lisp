@@ -35,10 +35,73 @@
 
 (defun plain-name (text) (string-left-trim "_#$" (string-downcase text)))
 
-(defun title-p (words wanted loose)
-  (and words (loop for word in words
-                   thereis (or (string= word wanted)
-                               (and loose (> (length wanted) 3) (> (length word) (length wanted)) (search wanted word))))))
+;;; The titles of all tests turned round, once an index: word -> where it stands, and the words as one text for what is only
+;;; a part of them
+
+(defstruct (titles (:constructor make-titles (places text starts words)))
+  "PLACES: table word -> list of (file . test ordinal). TEXT: the WORDS one after the other, a line each, from STARTS on."
+  (places nil :type hash-table) (text "" :type (simple-array character (*))) (starts #() :type simple-vector) (words #() :type simple-vector))
+
+(defun plain-string (text) (coerce text '(simple-array character (*))))
+
+(defun title-places (index)
+  (let ((places (make-hash-table :test 'equal)))
+    (dolist (file (test-files index) places)
+      (dolist (entry (title-words index file))
+        (loop for (word . more) on (car entry)
+              do (unless (member word more :test #'string=) (push (cons file (cdr entry)) (gethash word places))))))))
+
+(defun titles (index)
+  (memo (index :titles)
+    (let* ((places (title-places index)) (starts '()) (at 0)
+           (words (loop for word being the hash-keys of places collect word))
+           (text (with-output-to-string (out)
+                   (dolist (word words) (push at starts) (write-line word out) (incf at (1+ (length word)))))))
+      (make-titles places (plain-string text) (coerce (nreverse starts) 'simple-vector) (coerce words 'simple-vector)))))
+
+(defun part-position (part text from)
+  "Where PART next stands in TEXT."
+  (declare (type (simple-array character (*)) part text) (type fixnum from) (optimize speed))
+  (let ((first (schar part 0)) (length (length part)))
+    (loop with last fixnum = (- (length text) length)
+          for at of-type fixnum from from to last
+          do (when (and (char= first (schar text at))
+                        (loop for i of-type fixnum from 1 below length always (char= (schar part i) (schar text (+ at i)))))
+               (return at)))))
+
+(defun words-with (titles part)
+  "The words of TITLES that PART stands in."
+  (let ((starts (titles-starts titles)) (text (titles-text titles)) (found '()) (low 0))
+    (loop with from = 0
+          for at = (part-position part text from)
+          while at
+          do (let ((high (length starts)))
+               (loop while (< (1+ low) high)
+                     do (let ((middle (floor (+ low high) 2))) (if (<= (svref starts middle) at) (setf low middle) (setf high middle))))
+               (push (svref (titles-words titles) low) found)
+               (setf from (if (< (1+ low) (length starts)) (svref starts (1+ low)) (length text)))))
+    found))
+
+(defun count-by-file (places)
+  "((file . tests) …) of PLACES, lists of (file . test); one test counts once."
+  (let ((seen (make-hash-table)) (counts (make-hash-table)))
+    (loop for list in places
+          do (loop for (file . test) in list
+                   do (let ((key (+ (* 4096 file) test)))
+                        (unless (gethash key seen) (setf (gethash key seen) t) (incf (gethash file counts 0))))))
+    (loop for file being the hash-keys of counts using (hash-value count) collect (cons file count))))
+
+(defun title-counts (index wanted loose)
+  "((file . tests) …) whose titles say WANTED, or, LOOSE, a word that it is a part of. Found once an index."
+  (let ((known (memo (index :title-counts) (make-hash-table :test 'equal :synchronized t))) (key (cons wanted loose)))
+    (multiple-value-bind (counts found) (gethash key known)
+      (if found
+          counts
+          (setf (gethash key known)
+                (let ((titles (titles index)))
+                  (count-by-file (if (and loose (> (length wanted) 3))
+                                     (loop for word in (words-with titles (plain-string wanted)) collect (gethash word (titles-places titles)))
+                                     (list (gethash wanted (titles-places titles)))))))))))
 
 (defun title-scores (index spoken)
   "SPOKEN: (text . weight) of the names that a title may speak of."
@@ -46,9 +109,8 @@
     (loop for (text . weight) in spoken
           for wanted = (plain-name text)
           do (when (> (length wanted) 2)
-               (dolist (file (test-files index))
-                 (let ((hits (count-if (lambda (entry) (and entry (title-p (car entry) wanted (>= weight 1.0)))) (title-words index file))))
-                   (when (plusp hits) (add-score scores file (* 0.8 weight (/ hits (+ 0.5 hits)))))))))
+               (loop for (file . hits) in (title-counts index wanted (>= weight 1.0))
+                     do (add-score scores file (* 0.8 weight (/ hits (+ 0.5 hits)))))))
     scores))
 
 (defconstant +most-spoken+ 16 "Names of roots and dependants that titles and file names are held against.")
@@ -110,24 +172,26 @@
                 (dolist (part (name-parts (path-stem (path-name (index-path index file))))) (setf (gethash part table) 1.0))
                 table)))))
 
-(defun part-frequencies (index)
-  (memo (index :part-frequencies)
-    (let ((counts (make-hash-table :test 'equal)))
-      (dolist (file (test-files index) counts)
-        (loop for part being the hash-keys of (file-parts index file) do (incf (gethash part counts 0)))))))
+(defun files-by-part (index)
+  "Table part -> list of (test file . weight)."
+  (memo (index :files-by-part)
+    (let ((table (make-hash-table :test 'equal)))
+      (dolist (file (test-files index) table)
+        (loop for part being the hash-keys of (file-parts index file) using (hash-value weight)
+              do (push (cons file weight) (gethash part table)))))))
 
 (defun part-scores (index roots)
   "How much of the roots' names, part by part, the titles and the name of a test say: the rarer a part, the more."
-  (let ((scores (make-scores)) (total (max 1 (length (test-files index)))) (counts (part-frequencies index)))
+  (let ((scores (make-scores)) (total (max 1 (length (test-files index)))) (files (files-by-part index)))
     (dolist (root roots scores)
       (loop for (text . weight) in (root-names index root)
-            for parts = (remove-if-not (lambda (part) (gethash part counts)) (name-parts text))
-            for all = (length (name-parts text))
-            do (when parts
-                 (dolist (file (test-files index))
-                   (let ((sum 0.0) (table (file-parts index file)))
-                     (dolist (part parts) (incf sum (* (gethash part table 0.0) (rarity (gethash part counts) total))))
-                     (when (plusp sum) (raise-score scores file (* weight (if (= all 1) 0.5 1.0) (/ sum all)))))))))))
+            for parts = (name-parts text)
+            do (let ((sums (make-hash-table)) (all (length parts)))
+                 (dolist (part parts)
+                   (let* ((those (gethash part files)) (rare (rarity (length those) total)))
+                     (loop for (file . share) in those do (incf (gethash file sums 0.0) (* share rare)))))
+                 (loop for file being the hash-keys of sums using (hash-value sum)
+                       do (raise-score scores file (* weight (if (= all 1) 0.5 1.0) (/ sum all)))))))))
 
 ;;; Conventions: the same stem in a folder of tests or beside the file; a test called as the symbol
 
@@ -154,33 +218,58 @@
   (let ((stem (bare-stem path)) (folders (butlast (path-components path))))
     (if (and (member stem *general-stems* :test #'string=) folders) (bare (first (last folders))) stem)))
 
-(defun stem-score (test-stem test-path path own stem names)
-  "How far TEST-STEM names the changed PATH, whose stems are OWN and, by its folder, STEM, or one of NAMES: (bare text . weight)."
-  (max (cond ((and (string= test-stem own) (member own *general-stems* :test #'string=)) 0.3)
-             ((string= test-stem own) 1.0)
-             ((string= test-stem stem) 0.9)
-             ((and (> (length stem) 3) (or (search stem test-stem) (and (> (length test-stem) 3) (search test-stem stem)))) 0.5)
-             (t 0.0))
-       (loop for (name . weight) in names
-             maximize (* weight (cond ((string= name "") 0.0)
-                            ((string= name test-stem) 0.95)
-                            ((and (> (length name) 2) (ends-with-p name test-stem)) 0.85)
-                            ((and (>= weight 1.0) (> (length name) 4) (search name test-stem)) 0.6)
-                                      (t 0.0))) into best
-             finally (return (or best 0.0)))
-       (if (string= (folder-of test-path) (folder-of path)) 0.15 0.0)))
+(defun within-p (part text)
+  (and (plusp (length part)) (part-position part text 0) t))
+
+(defun path-likeness (test-stem own stem)
+  "How far TEST-STEM names a file whose stem is OWN and, by its folder, STEM."
+  (cond ((and (string= test-stem own) (member own *general-stems* :test #'string=)) 0.3)
+        ((string= test-stem own) 1.0)
+        ((string= test-stem stem) 0.9)
+        ((and (> (length stem) 3) (or (within-p stem test-stem) (and (> (length test-stem) 3) (within-p test-stem stem)))) 0.5)
+        (t 0.0)))
+
+(defun name-likeness (test-stem name loose)
+  "How far TEST-STEM speaks of NAME; LOOSE: a part of it will do."
+  (cond ((string= name "") 0.0)
+        ((string= name test-stem) 0.95)
+        ((and (> (length name) 2) (ends-with-p name test-stem)) 0.85)
+        ((and loose (> (length name) 4) (within-p name test-stem)) 0.6)
+        (t 0.0)))
 
 (defun ends-with-p (suffix text) (let ((start (- (length text) (length suffix)))) (and (>= start 0) (string= suffix text :start2 start))))
 (defun folder-of (path) (subseq path 0 (or (position #\/ path :from-end t) 0)))
 
-(defun file-stem (index file)
-  (let ((stems (memo (index :test-stems) (make-hash-table :synchronized t))))
-    (or (gethash file stems) (setf (gethash file stems) (bare-stem (index-path index file))))))
+(defun stem-table (index)
+  "List of (test file, its stem, its folder)."
+  (memo (index :test-stems)
+    (loop for file in (test-files index)
+          collect (let ((path (index-path index file))) (list file (plain-string (bare-stem path)) (folder-of path))))))
+
+(defun likenesses (index key function)
+  "((test file . value) …) of the test files that FUNCTION of stem and folder gives more than nothing for; kept under KEY."
+  (let ((known (memo (index :likenesses) (make-hash-table :test 'equal :synchronized t))))
+    (multiple-value-bind (list found) (gethash key known)
+      (if found
+          list
+          (setf (gethash key known)
+                (loop for (file stem folder) in (stem-table index)
+                      for value = (funcall function stem folder)
+                      when (plusp value) collect (cons file value)))))))
+
+(defun path-likenesses (index path)
+  (let ((own (plain-string (bare-stem path))) (stem (plain-string (subject-stem path))) (home (folder-of path)))
+    (likenesses index path (lambda (test-stem folder) (max (path-likeness test-stem own stem) (if (string= folder home) 0.15 0.0))))))
+
+(defun name-likenesses (index name loose)
+  (let ((name (plain-string name)))
+    (likenesses index (cons name loose) (lambda (test-stem folder) (declare (ignore folder)) (name-likeness test-stem name loose)))))
 
 (defun stem-scores (index paths spoken)
-  (let ((scores (make-scores)) (names (loop for (text . weight) in spoken collect (cons (bare text) weight)))
-        (places (loop for path in paths collect (list path (bare-stem path) (subject-stem path)))))
-    (dolist (file (test-files index) scores)
-      (let* ((path (index-path index file)) (stem (file-stem index file))
-             (score (loop for changed in places maximize (stem-score stem path (first changed) (second changed) (third changed) names) into best finally (return (or best 0.0)))))
-        (when (plusp score) (raise-score scores file score))))))
+  "How far the file name of each test speaks of the changed PATHS or of what is SPOKEN of."
+  (let ((scores (make-scores)))
+    (dolist (path paths)
+      (loop for (file . value) in (path-likenesses index path) do (raise-score scores file value)))
+    (loop for (text . weight) in spoken
+          do (loop for (file . value) in (name-likenesses index (bare text) (>= weight 1.0)) do (raise-score scores file (* weight value))))
+    scores))

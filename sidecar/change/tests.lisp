@@ -5,6 +5,7 @@
 (defpackage #:opl.change.tests
   (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.testfiles #:opl.change.speech #:opl.change.together)
   (:import-from #:opl.source.names #:+none+ #:name-string #:find-name)
+  (:import-from #:opl.graph.world #:world-of #:remembered)
   (:export #:test-hit #:test-hit-file #:test-hit-path #:test-hit-score #:test-hit-names #:test-hit-reason #:test-hit-certainty #:test-hit-shares
            #:rank-tests #:test-file-p #:test-files #:*evidence-weights* #:*learned*))
 (in-package #:opl.change.tests)
@@ -47,16 +48,18 @@ than in 85.")
           do (load-scores index scores file (car entry) (cdr entry)))
     scores))
 
+(defun importing-tests (index file)
+  (let ((world (world-of index)) (tests (test-table index)))
+    (remembered (world :importing-tests file) (remove-if-not (lambda (each) (gethash each tests)) (gethash file (importers index))))))
+
 (defun load-scores (index scores file weight top)
   "A test that imports FILE may reach what WEIGHT of the change arrives at there, the likelier the fewer do; what runs while FILE
 is loaded (TOP) is reached by every test that loads it."
-  (let ((importers (remove-if-not (lambda (each) (gethash each (test-table index))) (gethash file (importers index)))) (total (max 1 (length (test-files index)))))
+  (let ((importers (importing-tests index file)) (total (max 1 (length (test-files index)))))
     (when (and importers (> weight 0.01))
       (let ((share (* 0.5 weight (rarity (length importers) total)))) (dolist (test importers) (add-score scores test share))))
     (when (> top 0.01)
-      (let ((distances (import-distances index (list file) (loaders index))))
-        (dolist (test (test-files index))
-          (when (gethash test distances) (add-score scores test (* 0.3 top))))))))
+      (map-importing (lambda (test steps) (declare (ignore steps)) (add-score scores test (* 0.3 top))) index (list file) (test-files index) :loaders))))
 
 (defun near-scores (index dependants)
   "The greatest weight that arrives at a call in each test."
@@ -65,11 +68,13 @@ is loaded (TOP) is reached by every test that loads it."
       (map-tests-at (lambda (test share) (raise-score scores test (* share (dependant-weight dependant)))) index (dependant-file dependant)))))
 
 (defun mention-counts (index name)
-  "Table test file -> call sites, its companions' too, whose callee is written NAME (a number)."
-  (let ((counts (make-hash-table)))
-    (do-sites (file site) (index name)
-      (map-tests-at (lambda (test share) (incf (gethash test counts 0.0) share)) index file))
-    counts))
+  "((test file . call sites) …), its companions' too, whose callee is written NAME (a number). Found once an index."
+  (let ((world (world-of index)))
+    (remembered (world :mention-counts name)
+      (let ((counts (make-hash-table)))
+        (do-sites (file site) (index name)
+          (map-tests-at (lambda (test share) (incf (gethash test counts 0.0) share)) index file))
+        (loop for file being the hash-keys of counts using (hash-value count) collect (cons file count))))))
 
 (defconstant +most-names+ 120 "Names of dependants that mentions are looked up for; further ones weigh less than the noise.")
 
@@ -88,8 +93,12 @@ is loaded (TOP) is reached by every test that loads it."
             (let* ((run (index-run index (tag-file tag))) (around (def-parent run (tag-def tag))))
               (unless (= around +none+) (note (def-name run around) (* 0.6 (dependant-weight dependant)))))))))
     (let ((list (loop for name being the hash-keys of table using (hash-value weight) collect (cons name weight))))
-      (setf list (sort list (lambda (a b) (or (> (cdr a) (cdr b)) (and (= (cdr a) (cdr b)) (string< (name-string names (car a)) (name-string names (car b))))))))
-      (subseq list 0 (min +most-names+ (length list))))))
+      (setf list (sort list #'> :key #'cdr))
+      ;; texts, which decide between equals, are only read of those that may be kept
+      (let* ((least (if (> (length list) +most-names+) (cdr (nth (1- +most-names+) list)) 0.0))
+             (texts (loop for entry in list while (>= (cdr entry) least) collect (cons (name-string names (car entry)) entry))))
+        (setf texts (sort texts (lambda (a b) (or (> (cddr a) (cddr b)) (and (= (cddr a) (cddr b)) (string< (car a) (car b)))))))
+        (loop for (nil . entry) in texts repeat +most-names+ collect entry)))))
 
 (defparameter *framework-prefixes* '("test_" "do_" "visit_" "handle_" "on_" "get_" "set_" "_")
   "What programs put before a name that their users write without it.")
@@ -140,8 +149,8 @@ is loaded (TOP) is reached by every test that loads it."
 (defun mention-scores (index weighted)
   (let ((scores (make-scores)) (total (max 1 (length (test-files index)))))
     (loop for (name . weight) in weighted
-          do (let* ((counts (mention-counts index name)) (rare (rarity (hash-table-count counts) total)))
-               (loop for file being the hash-keys of counts using (hash-value count)
+          do (let* ((counts (mention-counts index name)) (rare (rarity (length counts) total)))
+               (loop for (file . count) in counts
                      do (add-score scores file (* 0.8 weight rare (/ count (+ 1.0 count)))))))
     scores))
 
@@ -150,12 +159,10 @@ is loaded (TOP) is reached by every test that loads it."
 (defun import-scores (index paths)
   (let ((scores (make-scores)) (files (loop for path in paths for file = (index-file-number index path) when file collect file))
         (by-distance (make-hash-table)))
-    (let ((distances (import-distances index files)))
-      (dolist (file (test-files index))
-        (let ((distance (gethash file distances))) (when distance (push file (gethash distance by-distance)))))
-      (loop for distance being the hash-keys of by-distance using (hash-value tests)
-            do (dolist (file tests)
-                 (raise-score scores file (/ (rarity (length tests) (max 1 (length (test-files index)))) (max 1.0 (float distance)))))))
+    (map-importing (lambda (test steps) (push test (gethash steps by-distance))) index files (test-files index))
+    (loop for distance being the hash-keys of by-distance using (hash-value tests)
+          do (let ((value (/ (rarity (length tests) (max 1 (length (test-files index)))) (max 1.0 (float distance)))))
+               (dolist (file tests) (raise-score scores file value))))
     scores))
 
 (defun listed-scores (index pairs)
@@ -172,16 +179,25 @@ is loaded (TOP) is reached by every test that loads it."
 
 ;;; Names of single tests, reasons
 
+(defconstant +most-names-a-file+ 20 "Names of tests told of one file; a run of more is a run of the file.")
+
+(defun innermost-tests (index file)
+  "By line of FILE: the test with the fewest lines that holds it, or nil. Made once an index."
+  (let ((world (world-of index)))
+    (remembered (world :innermost-tests file)
+      (let* ((run (index-run index file)) (tests (loop for test below (test-count run) unless (or (= +none+ (test-end run test)) (< (test-end run test) (test-line run test))) collect test))
+             (at (make-array (1+ (loop for test in tests maximize (test-end run test) into last finally (return (or last 0)))) :initial-element nil)))
+        (dolist (test (stable-sort (reverse tests) #'> :key (lambda (test) (- (test-end run test) (test-line run test)))) at)
+          (fill at test :start (test-line run test) :end (1+ (test-end run test))))))))
+
 (defun tests-around (index file lines)
-  "Names of the innermost tests of FILE that hold one of LINES, with those around them joined by blanks."
-  (let ((run (index-run index file)) (found '()))
+  "Names of the innermost tests of FILE that hold one of LINES, with those around them joined by blanks; none when there are many."
+  (let ((at (innermost-tests index file)) (found '()) (world (world-of index)))
     (dolist (line lines)
-      (let ((best nil) (size most-positive-fixnum))
-        (dotimes (test (test-count run))
-          (let ((from (test-line run test)) (to (test-end run test)))
-            (when (and (/= to +none+) (<= from line to) (< (- to from) size)) (setf best test size (- to from)))))
-        (when best (pushnew best found))))
-    (mapcar (lambda (test) (test-title index run test)) (sort found #'<))))
+      (let ((test (and (< -1 line (length at)) (svref at line))))
+        (when test (pushnew test found))
+        (when (> (length found) +most-names-a-file+) (return-from tests-around '()))))
+    (mapcar (lambda (test) (remembered (world :test-title file test) (test-title index (index-run index file) test))) (sort found #'<))))
 
 (defun test-title (index run test)
   (let ((names '()))
@@ -235,19 +251,15 @@ that writes no name of what changed."
                          when (plusp value) collect (cons evidence (* weight value)))))
       (stable-sort shares #'> :key #'cdr))))
 
-(defun ranked-hits (index tables dependants)
-  "Test hits by TABLES, most telling first: score, then path."
-  (let ((calls (calls-by-file dependants)) (hits '()))
+(defun ranked-hits (index tables)
+  "Test hits by TABLES, most telling first: score, then path; without what `tell' adds."
+  (let ((hits '()) (places (path-places index)))
     (dolist (file (test-files index))
       (let* ((shares (test-shares file tables)) (score (reduce #'+ shares :key #'cdr)))
         (when (plusp score)
-          (let ((own (gethash file calls)))
-            (push (make-test-hit :file file :path (index-path index file) :score (float score 1.0) :shares shares
-                                 :reason (reason-text shares) :certainty (hit-certainty own shares)
-                                 :names (hit-names index file own))
-                  hits)))))
+          (push (make-test-hit :file file :score (float score 1.0) :shares shares) hits))))
     (sort hits (lambda (a b) (or (> (test-hit-score a) (test-hit-score b))
-                                 (and (= (test-hit-score a) (test-hit-score b)) (string< (test-hit-path a) (test-hit-path b))))))))
+                                 (and (= (test-hit-score a) (test-hit-score b)) (< (svref places (test-hit-file a)) (svref places (test-hit-file b)))))))))
 
 ;;; Where the list ends. Chosen on eval/impact for the fewest tests at 98 changes of 100 whose failing tests are all listed.
 
@@ -262,6 +274,16 @@ that writes no name of what changed."
   "Whether hardly anything arrives at any test over calls."
   (loop for value being the hash-values of (cdr (assoc :calls tables)) never (>= value +sure-call+)))
 
+(defun tell (index hits dependants)
+  "HITS with the path, the reason, the certainty and the names of single tests, which only those that are listed need."
+  (let ((calls (calls-by-file dependants)))
+    (dolist (hit hits hits)
+      (let ((own (gethash (test-hit-file hit) calls)))
+        (setf (test-hit-path hit) (index-path index (test-hit-file hit))
+              (test-hit-reason hit) (reason-text (test-hit-shares hit))
+              (test-hit-certainty hit) (hit-certainty own (test-hit-shares hit))
+              (test-hit-names hit) (hit-names index (test-hit-file hit) own))))))
+
 (defun least-share (index tables)
   (let ((reached (loop for value being the hash-values of (cdr (assoc :reach tables)) count (> value 0.05))))
     (cond ((unsure-p tables) +unsure-share+)
@@ -271,10 +293,11 @@ that writes no name of what changed."
 (defun rank-tests (index roots paths dependants)
   "Test hits for ROOTS in the changed PATHS with their DEPENDANTS, most telling first: score, then path. What adds nothing is
 left out. Second value: whether no call that could be trusted leads from a test to the change."
-  (let* ((tables (evidence-tables index roots paths dependants)) (hits (ranked-hits index tables dependants))
+  (let* ((tables (evidence-tables index roots paths dependants)) (hits (ranked-hits index tables))
          (least (if hits (* (least-share index tables) (best-without-edits hits)) 0.0)))
-    (values (loop for hit in hits for place from 1
-                  when (or (<= place +fewest+) (>= (test-hit-score hit) least)) collect hit)
+    (values (tell index (loop for hit in hits for place from 1
+                              when (or (<= place +fewest+) (>= (test-hit-score hit) least)) collect hit)
+                  dependants)
             (unsure-p tables))))
 
 (defun best-without-edits (hits)
@@ -295,8 +318,5 @@ left out. Second value: whether no call that could be trusted leads from a test 
       (setf best (if (and best (eq (weaker best (dependant-certainty call)) (dependant-certainty call))) best (dependant-certainty call))))
     (or best (if (assoc :edited shares) :exact :possible))))
 
-(defconstant +most-names-a-file+ 20 "Names of tests told of one file; a run of more is a run of the file.")
-
 (defun hit-names (index file calls)
-  (let ((names (tests-around index file (remove-duplicates (mapcar #'dependant-line calls)))))
-    (and (<= (length names) +most-names-a-file+) names)))
+  (tests-around index file (remove-duplicates (mapcar #'dependant-line calls))))

@@ -27,7 +27,24 @@
               (unless (= file opl.source.names:+none+)
                 (unless (eql commit (first (svref table file))) (push commit (svref table file)))))))))))
 
+(defun commit-weight (history commit) (/ 1.0 (sqrt (float (commit-breadth history commit)))))
+
+(defun commit-sums (index history table)
+  "By file: the weights of the commits that TABLE has of it. Made once an index."
+  (memo (index :commit-sums)
+    (map 'vector (lambda (commits) (loop for commit in commits sum (commit-weight history commit))) table)))
+
 (defun together-with (index paths)
+  "As `find-together'; the answer for the paths asked for last is kept with the index."
+  (let* ((history (current-history (index-root index)))
+         (kept (memo (index :together) (list nil))) (last (car kept)))
+    (if (and last (eq history (first last)) (equal paths (second last)))
+        (third last)
+        (let ((found (find-together index paths)))
+          (setf (car kept) (list history (copy-list paths) found))
+          found))))
+
+(defun find-together (index paths)
   "(path . strength between 0 and 1) of the files that commits changed along with PATHS: how often, against how often each
 changes, a commit counting less the more it changed. Nothing without a history."
   (let ((history (current-history (index-root index))))
@@ -35,7 +52,7 @@ changes, a commit counting less the more it changed. Nothing without a history."
       (let* ((files (opl.search.past::past-files (past-of index history))) (table (commits-by-file index history files))
              (sources (loop for path in paths for file = (index-file-number index path) when file collect file))
              (commits (remove-duplicates (loop for file in sources append (svref table file)))) (shared (make-hash-table)) (total 0.0))
-        (flet ((weight (commit) (/ 1.0 (sqrt (float (commit-breadth history commit))))))
+        (flet ((weight (commit) (commit-weight history commit)))
           (dolist (commit commits)
             (incf total (weight commit))
             (do-commit-files (number) (history commit)
@@ -43,5 +60,5 @@ changes, a commit counting less the more it changed. Nothing without a history."
                 (unless (or (= file opl.source.names:+none+) (member file sources)) (incf (gethash file shared 0.0) (weight commit))))))
           (sort (loop for file being the hash-keys of shared using (hash-value value)
                       collect (cons (index-path index file)
-                                    (min 1.0 (/ value (sqrt (* (+ 1.0 total) (+ 1.0 (loop for commit in (svref table file) sum (weight commit)))))))))
+                                    (min 1.0 (/ value (sqrt (* (+ 1.0 total) (+ 1.0 (svref (commit-sums index history table) file))))))))
                 (lambda (a b) (or (> (cdr a) (cdr b)) (and (= (cdr a) (cdr b)) (string< (car a) (car b)))))))))))

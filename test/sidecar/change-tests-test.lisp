@@ -86,3 +86,17 @@
     (let ((index (build folder)))
       (check-equal '("tests/test_m.py") (tests-of-name index "f"))
       (check (reaches-p index "open" "src/lib.rs")))))
+
+(deftest what-is-kept-of-an-answer-is-not-kept-beyond-an-edit
+  (with-repository (folder ("m.py" (lines "def first():" "    return 1" "" "def second():" "    return 2"))
+                           ("tests/test_m.py" (lines "from m import first, second" "" "def test_first_of_all():" "    assert first()" "" "def test_other():" "    assert second()")))
+    (flet ((ask (index)
+             (let ((impact (impact-of-diff index (with-output-to-string (out) (sb-ext:run-program "git" (list "-C" (native folder) "diff" "HEAD") :search t :output out)))))
+               (list (mapcar #'root-name (impact-roots impact)) (mapcar #'test-hit-names (impact-tests impact))))))
+      (put-file folder "m.py" (lines "def first():" "    return 3" "" "def second():" "    return 2"))
+      (let* ((index (build folder)) (answer (ask index)))
+        (check-equal '(("first") (("test_first_of_all"))) answer)
+        (check-equal answer (ask index))
+        (put-file folder "m.py" (lines "def first():" "    return 3" "" "def second():" "    return 4"))
+        (let ((index (opl.index.refresh:refresh-index index "ctags" nil)))
+          (check-equal '(("first" "second") (("test_first_of_all" "test_other"))) (ask index)))))))
