@@ -38,14 +38,19 @@
   "What differs between an index and the tree: entries to be read, paths that are gone, whether files may have appeared."
   (changed '() :type list) (removed '() :type list) (relist nil))
 
+(defun folder-time (root folder)
+  "When FOLDER of a listing, or the file that decides what is listed, changed; -1 when it is not there."
+  (multiple-value-bind (kind size mtime) (file-state (listed-native root folder))
+    (declare (ignore size))
+    (if (eq kind (if (rule-file-p folder) :regular :folder)) mtime -1)))
+
 (defun folder-times (root folders)
   "(folder . time) of each of FOLDERS; a time so recent that another change might not alter it is noted as -2, which no folder
 has: the next look lists the files again."
   (let ((now (current-seconds)))
     (loop for folder in folders
-          collect (multiple-value-bind (kind size mtime inode) (file-state (native-join root folder))
-                    (declare (ignore size inode))
-                    (cons folder (cond ((not (eq kind :folder)) -1)
+          collect (let ((mtime (folder-time root folder)))
+                    (cons folder (cond ((minusp mtime) -1)
                                        ((>= mtime (- now opl.index.reading::+racy-seconds+)) -2)
                                        (t mtime)))))))
 
@@ -57,9 +62,7 @@ has: the next look lists the files again."
   "Whether a folder's time differs from when files were listed, or is so recent that it could not differ."
   (let ((root (index-root index)))
     (loop for (folder . time) in (index-folders index)
-          thereis (multiple-value-bind (kind size mtime) (file-state (native-join root folder))
-                    (declare (ignore size))
-                    (/= time (if (eq kind :folder) mtime -1))))))
+          thereis (/= time (folder-time root folder)))))
 
 (defun look (index)
   "How the tree differs from INDEX, by stat alone: a change, or nil when nothing does."
@@ -90,6 +93,7 @@ has: the next look lists the files again."
   "`look', at PATHS alone. Git's rules decide about a path that the index does not know; where they cannot be asked for it alone,
 a new listing is."
   (let ((root (index-root index)) (changed '()) (removed '()) (unknown '()) (relist nil))
+    (when (some #'rule-file-p paths) (setf relist t paths (remove-if #'rule-file-p paths)))
     (dolist (path paths)
       (let* ((file (index-file-number index path))
              (stamp (if file (svref (index-stamps index) file) (gethash path (index-stale-stamps index))))

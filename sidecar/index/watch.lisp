@@ -4,20 +4,25 @@
 
 (defpackage #:opl.index.watch
   (:use #:cl)
-  (:import-from #:opl.source.octets #:native-join)
+  (:import-from #:opl.source.files #:rule-file-p #:listed-native #:*rule-files*)
   (:import-from #:opl.source.names #:octets #:make-octets #:octets-string)
-  (:export #:watch #:start-watch #:extend-watch #:watch-events #:stop-watch))
+  (:export #:watch #:watch-loose-p #:start-watch #:extend-watch #:watch-events #:stop-watch))
 (in-package #:opl.index.watch)
 
 (defstruct watch
-  "An inotify descriptor and the folder of each watch. COMPLETE is nil once events were lost."
+  "An inotify descriptor and the folder of each watch. COMPLETE is nil once events were lost, LOOSE true while a folder of the
+last listing may be without a watch."
   (descriptor -1 :type fixnum) (root "" :type string)
   (folders (make-hash-table) :type hash-table)   ; watch number -> folder, relative
   (numbers (make-hash-table :test 'equal) :type hash-table)
   (buffer (make-octets 65536) :type octets)
-  (complete t))
+  (complete t) (loose t))
 
-(defconstant +most-folders+ 20000
+(defun watch-loose-p (watch)
+  "Whether WATCH must be extended though the listing is the same: folders moved away, or nothing was listed since it began."
+  (watch-loose watch))
+
+(defparameter *most-folders* 20000
   "Folders watched at most: the Linux kernel's tree has 5,000; a watch takes the system about 1 kB, and a user's are counted.")
 
 #+linux
@@ -52,25 +57,45 @@
     (let ((number (sb-alien:alien-funcall
                    (sb-alien:extern-alien "inotify_add_watch"
                                           (function sb-alien:int sb-alien:int (sb-alien:c-string :external-format :utf-8) sb-alien:unsigned-int))
-                   (watch-descriptor watch) (native-join (watch-root watch) folder)
+                   (watch-descriptor watch) (listed-native (watch-root watch) folder)
                    (logior +changes+ +self+ +watch-options+))))
       (cond ((>= number 0)
+             ;; the kernel gives a folder that was renamed its number again
+             (let ((old (gethash number (watch-folders watch))))
+               (when (and old (string/= old folder)) (remhash old (watch-numbers watch))))
              (setf (gethash number (watch-folders watch)) folder
                    (gethash folder (watch-numbers watch)) number))
             ;; ENOENT, ENOTDIR, ELOOP: it went away meanwhile, and the folder above says so
-            (t (member (sb-alien:get-errno) '(2 20 40)))))))
+            (t (member (sb-alien:get-errno) '(2 20 40))))))
+
+  (defun drop-below (watch folder)
+    "Ends the watches of FOLDER, which moved to where nobody knows, and of all below: another may take its name."
+    (let ((start (concatenate 'string folder "/")))
+      (loop for (name . number) in (loop for name being the hash-keys of (watch-numbers watch) using (hash-value number)
+                                         collect (cons name number))
+            do (when (or (string= name folder) (eql (mismatch start name) (length start)))
+                 (sb-alien:alien-funcall (sb-alien:extern-alien "inotify_rm_watch" (function sb-alien:int sb-alien:int sb-alien:int))
+                                         (watch-descriptor watch) number)
+                 (remhash number (watch-folders watch))
+                 (remhash name (watch-numbers watch))))
+      (setf (watch-loose watch) t))))
+
+(defun watched-folder (name)
+  "The folder to watch for NAME, of a listing: itself, or where a file lies that decides what is listed."
+  (if (rule-file-p name) (subseq name 0 (position #\/ name :from-end t)) name))
 
 (defun extend-watch (watch folders)
-  "Watches those of FOLDERS (relative) that are not yet. Values: whether all are, and how many are new."
+  "Watches those of FOLDERS, of a listing, that are not yet. Values: whether all are, and how many are new."
   (declare (ignorable watch folders))
   #-linux (values nil 0)
   #+linux
   (let ((new 0))
-    (dolist (folder folders (values t new))
+    (setf (watch-loose watch) nil)
+    (dolist (folder (mapcar #'watched-folder folders) (values t new))
       (unless (gethash folder (watch-numbers watch))
-        (incf new)
-        (unless (and (<= (hash-table-count (watch-numbers watch)) +most-folders+) (add-folder watch folder))
-          (return (values nil new)))))))
+        (unless (and (< (hash-table-count (watch-numbers watch)) *most-folders*) (add-folder watch folder))
+          (return (values nil new)))
+        (when (gethash folder (watch-numbers watch)) (incf new))))))
 
 (defun start-watch (root folders)
   "A watch over FOLDERS of ROOT, or nil where there can be none. What changed before it returns may go unseen: look once after."
@@ -105,15 +130,21 @@
                      ((null folder))
                      ((logtest +ignored+ mask)
                       (remhash number (watch-folders watch))
+                      (setf (watch-loose watch) t)
                       (when (eql number (gethash folder (watch-numbers watch))) (remhash folder (watch-numbers watch))))
-                     ((logtest (logior +self+ +unmounted+) mask) (funcall note folder t))
-                     (t (let ((name (octets-string buffer :start (+ at 16) :end end)))
-                          (funcall note (if (string= folder "") name (concatenate 'string folder "/" name)) (logtest +folder+ mask)))))
+                     ((logtest (logior +self+ +unmounted+) mask)
+                      (if (string= folder "") (setf (watch-complete watch) nil) (drop-below watch folder))
+                      (funcall note folder t))
+                     (t (let* ((name (octets-string buffer :start (+ at 16) :end end))
+                               (path (if (string= folder "") name (concatenate 'string folder "/" name))))
+                          ;; git's folder has much else in it
+                          (unless (and (rule-file-p path) (not (member name *rule-files* :test #'string=)))
+                            (funcall note path (logtest +folder+ mask))))))
                (incf at (+ 16 length))))))
 
 (defun watch-events (watch)
   "What changed since the last call: paths of files, each once, and whether a folder came, went or was renamed. :lost in place
-of paths when the kernel could not keep all events."
+of paths when the kernel could not keep all events, or the root itself went."
   (declare (ignorable watch))
   #-linux (values :lost t)
   #+linux

@@ -4,7 +4,7 @@
 (defpackage #:opl.index.workspace
   (:use #:cl #:opl.index.store #:opl.index.refresh)
   (:import-from #:opl.index.ctags #:check-ctags)
-  (:import-from #:opl.index.watch #:start-watch #:extend-watch #:watch-events #:stop-watch)
+  (:import-from #:opl.index.watch #:watch-loose-p #:start-watch #:extend-watch #:watch-events #:stop-watch)
   (:import-from #:opl.index.snapshot #:read-snapshot #:write-snapshot)
   (:import-from #:opl.source.octets #:real-path #:file-state)
   (:import-from #:opl.wire.conditions #:fail)
@@ -203,7 +203,7 @@ from elsewhere or a file system mounted inside.")
 (defun follow-folders (workspace before after)
   "Watches the folders that came with a new listing."
   (let ((watch (workspace-watch workspace)))
-    (when (and watch (not (eq before (index-folders after))))
+    (when (and watch (or (watch-loose-p watch) (not (eq before (index-folders after)))))
       (multiple-value-bind (all new) (extend-watch watch (mapcar #'car (index-folders after)))
         (unless all (stop-watch watch) (setf (workspace-watch workspace) nil))
         ;; files may have come between the listing and the watch

@@ -7,7 +7,7 @@
   (:import-from #:opl.source.names #:octets #:octets-string)
   (:import-from #:opl.wire.children #:with-child)
   (:export #:listing #:listing-paths #:listing-folders #:listing-source #:listing-reason #:listing-skipped
-           #:list-files #:excluded-p #:glob-match-p #:git-output #:listed-names #:+file-limit+ #:git-root-p))
+           #:rule-file-p #:listed-native #:*rule-files* #:list-files #:excluded-p #:glob-match-p #:git-output #:listed-names #:+file-limit+ #:git-root-p))
 (in-package #:opl.source.files)
 
 (defconstant +file-limit+ 400000
@@ -17,7 +17,7 @@
 
 (defstruct listing
   (paths '() :type list)                ; relative, sorted
-  (folders '() :type list)              ; relative; "" is the root. Where a file may appear unseen by others' times
+  (folders '() :type list)              ; relative; "" is the root. Where a file may appear unseen by others' times; and rule files
   (source :git :type (member :git :walk))
   (reason nil)                          ; why the list is partial, or nil
   (skipped '() :type list))             ; (path . reason)
@@ -109,9 +109,49 @@ a repository of its own."
   "Those of PATHS that git lists below ROOT; :unknown where git does not say."
   (multiple-value-bind (output status)
       (git-output root (list* "--literal-pathspecs" "ls-files" "-z" "--cached" "--others" "--exclude-standard" "--" paths))
-    (if (and output (eql status 0))
-        (let ((names (split-names output))) (remove-if-not (lambda (path) (member path names :test #'string=)) paths))
-        :unknown)))
+    (let ((names (and output (eql status 0) (split-names output))))
+      ;; a repository of its own within this one is listed as its folder
+      (if (and output (eql status 0) (notany (lambda (name) (eql #\/ (char name (1- (length name))))) names))
+          (remove-if-not (lambda (path) (member path names :test #'string=)) paths)
+          :unknown))))
+
+;;; What decides what git lists, besides the files and folders: its index, and a list of ignored names of its own
+
+(defparameter *rule-files* '("index" "exclude") "Names of the files in git's folder that change what it lists.")
+
+(defun rule-file-p (name)
+  "Whether NAME, of a listing's folders, is a file that decides what is listed: these have absolute names."
+  (and (plusp (length name)) (char= #\/ (char name 0))))
+
+(defun listed-native (root name) (if (rule-file-p name) name (native-join root name)))
+
+(defun first-line (name)
+  "The first line of the small file NAME, or nil."
+  (let ((buffer (make-octet-buffer)))
+    (when (read-octets-into buffer name 4096)
+      (octets-string (octet-buffer-octets buffer)
+                     :end (or (position 10 (octet-buffer-octets buffer) :end (octet-buffer-size buffer)) (octet-buffer-size buffer))))))
+
+(defun git-folder (root)
+  "Where git keeps the index of the work tree that ROOT lies in, an absolute name, or nil."
+  (loop for folder = root then (subseq folder 0 (position #\/ folder :from-end t))
+        for name = (concatenate 'string (string-right-trim "/" folder) "/.git")
+        do (case (file-state name)
+             (:folder (return name))
+             (:link (return (real-path name)))
+             (:regular (let ((line (first-line name)))
+                         (return (and line (eql 0 (search "gitdir: " line))
+                                      (let ((to (subseq line 8)))
+                                        (real-path (if (rule-file-p to) to (concatenate 'string folder "/" to)))))))))
+        until (member folder '("" "/") :test #'string=)))
+
+(defun rule-files (root)
+  "The files besides .gitignore that decide what git lists of ROOT."
+  (let ((git (git-folder root)))
+    (when git
+      (let* ((line (first-line (concatenate 'string git "/commondir")))
+             (shared (cond ((null line) git) ((rule-file-p line) line) (t (real-path (concatenate 'string git "/" line))))))
+        (list (concatenate 'string git "/index") (concatenate 'string shared "/info/exclude"))))))
 
 (defun nested-names (root name)
   "What the repository NAME within ROOT lists, its names made relative to ROOT; nil when it has none of its own."
@@ -122,18 +162,20 @@ a repository of its own."
           (loop for inner in names collect (concatenate 'string name "/" inner)))))))
 
 (defun git-paths (root names)
-  "NAMES and, in place of nested repositories (submodules, other checkouts), what these list themselves."
-  (let ((paths (make-hash-table :test 'equal :size (max 64 (length names)))) (queue names) (depth 0))
+  "NAMES and, in place of nested repositories (submodules, other checkouts), what these list themselves; and the folders of these."
+  (let ((paths (make-hash-table :test 'equal :size (max 64 (length names)))) (queue names) (depth 0) (nested '()))
     (loop while (and queue (< depth 8))
           do (let ((next '()))
                (dolist (name queue)
                  (let ((plain (string-right-trim "/" name)))
                    (if (or (/= (length plain) (length name)) (eq (file-state (native-join root plain)) :folder))
-                       (unless (string= plain "") (setf next (nconc (nested-names root plain) next)))
+                       (unless (string= plain "")
+                         (push plain nested)
+                         (setf next (nconc (nested-names root plain) next)))
                        (setf (gethash plain paths) t))))
                (setf queue next)
                (incf depth)))
-    (loop for path being the hash-keys of paths collect path)))
+    (values (loop for path being the hash-keys of paths collect path) nested)))
 
 ;;; Without git
 
@@ -195,8 +237,10 @@ appears in any of them changes its time."
 (defun list-files (root excludes)
   "The listing of ROOT (a native name without links) less what EXCLUDES match."
   (let* ((limit (limit-of root)) (names (if (= limit *home-limit*) :none (git-names root))) (listing (make-listing)))
-    (multiple-value-bind (paths cut)
-        (if (eq names :none) (walk-paths root limit) (git-paths root names))
+    (multiple-value-bind (paths cut nested)
+        (if (eq names :none)
+            (walk-paths root limit)
+            (multiple-value-bind (paths nested) (git-paths root names) (values paths nil nested)))
       (when (eq names :none) (setf (listing-source listing) :walk))
       (when excludes (setf paths (delete-if (lambda (path) (excluded-p path excludes)) paths)))
       (setf paths (sort paths #'string<))
@@ -207,5 +251,8 @@ appears in any of them changes its time."
                   (format nil "~A is no project: only its first ~:D files are indexed; start in a project's folder or give --root." root limit)
                   (format nil "only the first ~:D files are indexed; leave folders out with OPL_CTAGS_EXCLUDES." limit))))
       (setf (listing-paths listing) paths
-            (listing-folders listing) (folders-of root paths)))
+            (listing-folders listing)
+            (nconc (unless (eq names :none)
+                     (append (rule-files root) (loop for folder in nested append (rule-files (native-join root folder)))))
+                   (folders-of root paths))))
     listing))

@@ -19,11 +19,13 @@
   (format nil "import { helper~D } from './m~D';~%export function work~D(x) {~%  return helper~D(x) + other~D(x);~%}~%export const helper~D = (x) => work~D(x);~%function other~D(x) { return x; }~%"
           (mod (+ n 1) 6) (mod (+ n 1) 6) n (mod (+ n 1) 6) n n (draw 5) n))
 
+(defun move (folder from to) (sb-unix:unix-rename (native folder from) (native folder to)))
+
 (defun random-step (folder)
   "Does something to the tree that a person or an agent would."
   (let* ((n (draw 6)) (path (format nil "src/m~D.js" n)))
     (handler-case
-        (ecase (draw 8)
+        (ecase (draw 16)
           (0 (put-file folder path (source n)))
           (1 (put-file folder (format nil "lib/~D/new~D.py" (draw 3) n) (format nil "def made~D(a):~%    return made~D(a)~%" n (draw 4))))
           (2 (remove-file folder path))
@@ -31,7 +33,16 @@
           (4 (git folder "checkout" "-q" "--" "."))
           (5 (git folder "stash" "-q" "-u"))
           (6 (git folder "checkout" "-q" "-f" (if (zerop (draw 2)) "other" "main")))
-          (7 (put-file folder ".gitignore" (format nil "~[lib/~;*.py~%!lib/0/*.py~;src/m1.js~]~%" (draw 3)))))
+          (7 (put-file folder ".gitignore" (format nil "~[lib/~;*.py~%!lib/0/*.py~;src/m1.js~]~%" (draw 3))))
+          (8 (put-file folder "lib/.gitignore" (format nil "~[*~;new1.py~;0/~]~%" (draw 3))))
+          (9 (move folder (nth (draw 3) '("src" "lib" "lib/0")) (nth (draw 3) '("lib2" "src/inner" "lib/1"))))
+          (10 (move folder (nth (draw 3) '("lib2" "src/inner" "lib/1")) (nth (draw 3) '("src" "lib" "lib/0"))))
+          (11 (if (zerop (draw 2)) (move folder "src" ".git/away") (move folder ".git/away" "src")))
+          (12 (if (zerop (draw 2)) (git folder "add" "-A" "-f" "lib") (git folder "rm" "-r" "-q" "--cached" "lib")))
+          (13 (remove-file folder path) (put-file folder (format nil "~A/inside.js" path) (source n)))
+          (14 (put-file folder (format nil "nested/n~D.js" n) (source n))
+           (git (sb-ext:parse-native-namestring (native folder "nested/")) "init" "-q"))
+          (15 (remove-file folder path) (sb-posix:symlink "m0.js" (native folder path))))
       (error () nil))))
 
 (deftest refreshed-equals-rebuilt-after-any-steps
@@ -48,13 +59,13 @@
           (setf index (refresh index))
           (check-equal (dump (build folder)) (dump index)))))))
 
-(defun watched (folder index)
-  "A workspace of FOLDER whose tree is watched, where the system can."
+(defun watched (folder index &optional (below ""))
+  "A workspace of INDEX, of the folder BELOW FOLDER, whose tree is watched, where the system can."
   (let ((workspace (opl.index.workspace::make-workspace :root (opl.index.store:index-root index) :index index :looks 99)))
     (opl.index.workspace::refresh-now workspace)
     (sb-thread:join-thread (opl.index.workspace::workspace-watching workspace))
     (opl.index.workspace::refresh-now workspace)
-    (check-equal (dump (build folder)) (dump (opl.index.workspace::workspace-index workspace)))
+    (check-equal (dump (opl.index.refresh:build-index (native folder below) "ctags" nil)) (dump (opl.index.workspace::workspace-index workspace)))
     workspace))
 
 (deftest watched-equals-rebuilt-after-any-steps
@@ -96,6 +107,101 @@
         (put-file folder "deep/moved/b.py" (format nil "def seventh(): pass~%"))
         (check-equal '("seventh") (names "deep/moved/b.py"))
         (opl.index.workspace::stop-watching workspace)))))
+
+(defmacro with-watched ((folder workspace &rest files) &body body)
+  "BODY with a watched repository FOLDER of FILES, in which (names path) tells what is defined in a file now."
+  `(with-repository (,folder ,@files)
+     (let ((,workspace (watched ,folder (build ,folder))))
+       (flet ((names (path) (tag-names (opl.index.workspace::refresh-now ,workspace) path)))
+         ,@body
+         (check-equal (dump (build ,folder)) (dump (opl.index.workspace::refresh-now ,workspace))))
+       (opl.index.workspace::stop-watching ,workspace))))
+
+(defun python (name) (format nil "def ~A(): pass~%" name))
+
+(deftest a-folder-that-takes-the-place-of-a-moved-one-is-watched
+  (with-watched (folder workspace ("a/sub/x.py" "def one(): pass"))
+    (dolist (away '("b" ".git/away"))
+      (move folder "a" away)
+      (names "a/sub/x.py")
+      (dolist (name '("two" "three" "four"))
+        (put-file folder "a/sub/x.py" (python name))
+        (check-equal (list name) (names "a/sub/x.py"))))
+    (put-file folder "b/sub/x.py" (python "five"))
+    (check-equal '("five") (names "b/sub/x.py"))))
+
+(deftest a-root-that-is-deleted-and-made-again-is-watched
+  (with-scratch-folder (outer)
+    (flet ((fill-root (name) (put-file outer "root/a.py" (python name))))
+      (fill-root "one")
+      (let ((workspace (watched outer (opl.index.refresh:build-index (native outer "root") "ctags" nil) "root")))
+        (flet ((names () (tag-names (opl.index.workspace::refresh-now workspace) "a.py")))
+          (sb-ext:delete-directory (sb-ext:parse-native-namestring (native outer "root/")) :recursive t)
+          (check-equal :absent (names))
+          (fill-root "two")
+          (check-equal '("two") (names))
+          (move outer "root" "elsewhere")
+          (fill-root "three")
+          (check-equal '("three") (names))
+          (fill-root "four")
+          (check-equal '("four") (names)))))))
+
+(deftest what-git-is-told-alone-is-seen
+  (flet ((run (names folder)
+           (check-equal :absent (funcall names "hidden.log.py"))
+           (git folder "add" "-f" "hidden.log.py")
+           (check-equal '("hidden") (funcall names "hidden.log.py"))
+           (git folder "rm" "-q" "--cached" "hidden.log.py")
+           (check-equal :absent (funcall names "hidden.log.py"))
+           (put-file folder ".git/info/exclude" "b.py")
+           (put-file folder "b.py" (python "b"))
+           (check-equal :absent (funcall names "b.py"))
+           (put-file folder ".git/info/exclude" "")
+           (check-equal '("b") (funcall names "b.py"))))
+    (with-repository (folder (".gitignore" "*.log.py") ("a.py" "x = 1"))
+      (put-file folder "hidden.log.py" (python "hidden"))
+      (let ((index (build folder)))
+        (run (lambda (path) (tag-names (setf index (refresh index)) path)) folder)))
+    (with-watched (folder workspace (".gitignore" "*.log.py") ("a.py" "x = 1"))
+      (put-file folder "hidden.log.py" (python "hidden"))
+      (run #'names folder))))
+
+(deftest a-worktrees-own-index-counts
+  (with-repository (folder (".gitignore" "*.log.py") ("a.py" "x = 1"))
+    (git folder "worktree" "add" "-q" (native folder "tree") "-b" "side")
+    (let ((tree (sb-ext:parse-native-namestring (native folder "tree/"))))
+      (put-file tree "hidden.log.py" (python "hidden"))
+      (let ((index (build tree)))
+        (check-equal :absent (tag-names index "hidden.log.py"))
+        (git tree "add" "-f" "hidden.log.py")
+        (check-equal '("hidden") (tag-names (refresh index) "hidden.log.py"))))))
+
+(deftest a-new-file-in-a-nested-repository-is-seen
+  (with-watched (folder workspace ("a.py" "x = 1") ("inner/b.py" "y = 1"))
+    (put-file folder "own/c.py" (python "first"))
+    (git (sb-ext:parse-native-namestring (native folder "own/")) "init" "-q")
+    (check-equal '("first") (names "own/c.py"))
+    (put-file folder "own/d.py" (python "second"))
+    (check-equal '("second") (names "own/d.py"))))
+
+#+linux
+(deftest lost-events-and-too-many-folders-cost-only-the-watch
+  (with-watched (folder workspace ("a.py" "x = 1"))
+    (setf (opl.index.watch::watch-complete (opl.index.workspace::workspace-watch workspace)) nil)
+    (put-file folder "b.py" (python "b"))
+    (check-equal '("b") (names "b.py")))
+  (let ((usual opl.index.watch::*most-folders*))
+    (unwind-protect
+         (progn
+           (setf opl.index.watch::*most-folders* 8)
+           (with-watched (folder workspace ("a.py" "x = 1"))
+             (check (opl.index.workspace::workspace-watch workspace))
+             (dotimes (n 12) (put-file folder (format nil "d~D/b.py" n) (python "b")))
+             (check-equal '("b") (names "d7/b.py"))
+             (check-equal nil (opl.index.workspace::workspace-watch workspace))
+             (put-file folder "d11/b.py" (python "c"))
+             (check-equal '("c") (names "d11/b.py"))))
+      (setf opl.index.watch::*most-folders* usual))))
 
 (deftest edit-then-revert-leaves-nothing
   (with-repository (folder ("a.py" "def first():
