@@ -105,15 +105,22 @@ a repository of its own."
       (git-output root '("ls-files" "-z" "--cached" "--others" "--exclude-standard"))
     (if (and output (eql status 0)) (split-names output) :none)))
 
+(defun nested-p (root path)
+  "Whether PATH lies in a repository of its own within ROOT."
+  (loop for slash = (position #\/ path :from-end t) then (position #\/ path :end slash :from-end t)
+        while slash
+        thereis (file-state (native-join root (concatenate 'string (subseq path 0 slash) "/.git")))))
+
 (defun listed-names (root paths)
-  "Those of PATHS that git lists below ROOT; :unknown where git does not say."
-  (multiple-value-bind (output status)
-      (git-output root (list* "--literal-pathspecs" "ls-files" "-z" "--cached" "--others" "--exclude-standard" "--" paths))
-    (let ((names (and output (eql status 0) (split-names output))))
-      ;; a repository of its own within this one is listed as its folder
-      (if (and output (eql status 0) (notany (lambda (name) (eql #\/ (char name (1- (length name))))) names))
-          (remove-if-not (lambda (path) (member path names :test #'string=)) paths)
-          :unknown))))
+  "Those of PATHS that git lists below ROOT; :unknown where git does not say: asked about a path of another repository within
+this one, it says nothing at all."
+  (if (some (lambda (path) (nested-p root path)) paths)
+      :unknown
+      (multiple-value-bind (output status)
+          (git-output root (list* "--literal-pathspecs" "ls-files" "-z" "--cached" "--others" "--exclude-standard" "--" paths))
+        (if (and output (eql status 0))
+            (let ((names (split-names output))) (remove-if-not (lambda (path) (member path names :test #'string=)) paths))
+            :unknown))))
 
 ;;; What decides what git lists, besides the files and folders: its index, and a list of ignored names of its own
 

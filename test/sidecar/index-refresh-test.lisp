@@ -181,6 +181,7 @@
     (put-file folder "own/c.py" (python "first"))
     (git (sb-ext:parse-native-namestring (native folder "own/")) "init" "-q")
     (check-equal '("first") (names "own/c.py"))
+    (names "own/c.py")
     (put-file folder "own/d.py" (python "second"))
     (check-equal '("second") (names "own/d.py"))))
 
