@@ -103,16 +103,17 @@
                (:too-large (setf commits (floor commits 2)))
                ((nil) (if merges
                           (setf merges nil) ; git before 2.31 does not know the option
-                          (return (make-history :note "git log failed"))))
+                          (return (make-history :head head :note "git log failed"))))
                (t (setf (history-head history) head (history-note history) (note-of root history commits))
                   (return history))))
-        finally (return (make-history :note "too large to be read"))))
+        finally (return (make-history :head head :note "too large to be read"))))
 
 (defun read-history (root &key known (files 0))
   "The history of ROOT's HEAD. KNOWN: what was read before, gone on from where HEAD descends from it. FILES: of the index.
-Without git, or without a commit, an empty one whose note says so."
+Without git, or without a commit, an empty one whose note says so. KNOWN itself when nothing is new."
   (let ((head (git-text root "rev-parse" "--verify" "-q" "HEAD")))
-    (cond ((null head) (make-history :note "no git history"))
+    (cond ((null head)
+           (if (and known (zerop (history-count known)) (string= "" (history-head known))) known (make-history :note "no git history")))
           ((and known (string= head (history-head known))) known)
           ((and known (plusp (history-count known)) (extended root known head)))
           (t (read-whole root head files)))))
@@ -183,8 +184,10 @@ Without git, or without a commit, an empty one whose note says so."
 
 (defun follow-index (index) (follow-head (index-root index) (index-live-count index)))
 (pushnew 'follow-index opl.index.workspace:*published*)
-(push (lambda (root) (declare (ignore root))
-        (when opl.index.workspace:*workspace* (opl.index.workspace::mark-unsaved opl.index.workspace:*workspace*)))
+(push (lambda (root)
+        ;; what is empty is not kept, and a snapshot of hundreds of megabytes is not written for it
+        (when (and opl.index.workspace:*workspace* (plusp (history-count (current-history root))))
+          (opl.index.workspace::mark-unsaved opl.index.workspace:*workspace*)))
       *on-change*)
 
 (defun history-part (index)

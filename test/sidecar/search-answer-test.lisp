@@ -148,7 +148,10 @@ int x(int y) { return y; }
     (let* ((index (index-of root)) (history (opl.search.commits:read-history root)))
       (check-equal 2 (opl.search.history:history-count history))
       (check-equal "src/session/index.ts" (first-file index history "follow up of #41"))
-      (check (search "history" (opl.search.history:history-note (opl.search.commits:read-history "/")))))))
+      (check (search "history" (opl.search.history:history-note (opl.search.commits:read-history "/"))))
+      ;; nothing that stays nothing is no news: what hears of a change writes the snapshot
+      (let ((none (opl.search.commits:read-history "/")))
+        (check (eq none (opl.search.commits:read-history "/" :known none)))))))
 
 (deftest history-goes-on-and-follows-branches
   (with-repository (root)
