@@ -43,6 +43,7 @@
   (kinds (make-array 0 :element-type '(unsigned-byte 8)) :type octets) ; of the terms
   (slot-table nil)
   (marks (make-array 0 :element-type '(unsigned-byte 16)) :type u16-vector) ; name -> group, 0 for none
+  (marked (make-array 0 :element-type 'bit) :type simple-bit-vector) ; name -> whether it has one: small enough for a processor's cache
   (group-starts (make-u32 0) :type u32-vector)
   (group-slots (make-u32 0) :type u32-vector)
   (hits (make-u32 (* 1024 +stride+)) :type u32-vector)
@@ -163,12 +164,14 @@
   "Fills marks and groups."
   (let* ((columns (name-terms-columns (tables-terms (evidence-tables evidence)))) (count (columns-count columns))
          (marks (make-array count :element-type '(unsigned-byte 16) :initial-element 0))
+         (marked (make-array count :element-type 'bit :initial-element 0))
          (table (evidence-slot-table evidence)) (groups (make-groups)) (joins (make-hash-table)) (scratch (make-u32 16))
          (names (index-names (evidence-index evidence))))
     (declare (type (unsigned-byte 32) count))
     (flet ((add (name slot)
              (declare (type (unsigned-byte 32) name slot))
-             (setf (aref marks name) (joined-group groups joins (aref marks name) slot scratch))))
+             (setf (aref marks name) (joined-group groups joins (aref marks name) slot scratch)
+                   (sbit marked name) 1)))
       (declare (inline add))
       (loop for word across (evidence-words evidence) for slot of-type fixnum from (evidence-term-count evidence)
             do (dolist (spelling *spellings*)
@@ -182,10 +185,10 @@
                    (let ((before (aref marks name)))
                      (when (or (zerop mark) (/= before last))
                        (setf last before mark (joined-group groups joins before slot scratch)))
-                     (setf (aref marks name) mark)))))
+                     (setf (aref marks name) mark (sbit marked name) 1)))))
       (do-recent-terms (name hash columns)
         (let ((slot (slot-of table hash))) (when slot (add name slot)))))
-    (setf (evidence-marks evidence) marks
+    (setf (evidence-marks evidence) marks (evidence-marked evidence) marked
           (evidence-group-starts evidence) (groups-starts groups) (evidence-group-slots evidence) (groups-slots groups))))
 
 ;;; The pass
@@ -206,7 +209,7 @@
 
 (defun count-words-of (evidence counter run)
   (declare (type evidence evidence) (type counter counter) (type run run) (optimize (speed 3) (safety 0)))
-  (let* ((marks (evidence-marks evidence)) (limit (length marks)) (starts (evidence-group-starts evidence))
+  (let* ((marks (evidence-marks evidence)) (marked (evidence-marked evidence)) (limit (length marks)) (starts (evidence-group-starts evidence))
          (slots (evidence-group-slots evidence)))
     (flet ((take (row group)
              (declare (type (unsigned-byte 32) row) (type (unsigned-byte 16) group))
@@ -218,13 +221,12 @@
                           (add-count counter slot +string-words+ (uses-strings uses)))))))
       (declare (notinline take))
       (do-column (row name) (run opl.source.facts::word 0)
-        (when (< name limit)
-          (let ((group (aref marks name)))
-            (unless (zerop group) (take row group))))))))
+        (when (and (< name limit) (= 1 (sbit marked name)))
+          (take row (aref marks name)))))))
 
 (defun count-definitions-of (evidence counter run file)
   (declare (type evidence evidence) (type counter counter) (type run run) (optimize (speed 3) (safety 0)))
-  (let* ((marks (evidence-marks evidence)) (limit (length marks)) (starts (evidence-group-starts evidence))
+  (let* ((marks (evidence-marks evidence)) (marked (evidence-marked evidence)) (limit (length marks)) (starts (evidence-group-starts evidence))
          (slots (evidence-group-slots evidence)) (term-count (evidence-term-count evidence)))
     (flet ((take (def group)
              (declare (type (unsigned-byte 32) def) (type (unsigned-byte 16) group))
@@ -236,9 +238,8 @@
                           (add-count counter slot field 1))))))
       (declare (notinline take))
       (do-column (def name) (run opl.source.facts::def 0)
-        (when (< name limit)
-          (let ((group (aref marks name)))
-            (unless (zerop group) (take def group))))))))
+        (when (and (< name limit) (= 1 (sbit marked name)))
+          (take def (aref marks name)))))))
 
 (defun count-path-of (evidence counter file)
   (declare (type evidence evidence) (type counter counter) (type fixnum file))
