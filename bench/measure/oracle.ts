@@ -11,10 +11,10 @@ import { parseArgs } from 'node:util';
 const EXPECTED = path.join(import.meta.dirname, '../expected/oracle.tsv');
 const CLI = path.join(import.meta.dirname, '../../dist/cli.js');
 
-/** Kinds of the oracle that are values: their bar is 0.95, of the others 0.99. Locals are bindings, not definitions. */
-const VALUES =
-  /^(const|var|field|attr|self-attr|iprop|typeprop|objprop|member|enumerator|constant|property|var-top|imethod)$/;
-const LOCAL = /^(var-local|local-const)$/;
+/** Kinds of the oracle that are values, at top level and in classes and interfaces: their bar is 0.95, of the others 0.99. */
+const VALUES = /^(const|var|field|attr|self-attr|iprop|member|enumerator|constant|property|var-top|imethod)$/;
+/** Locals are bindings, and properties of object literals and of types written in place belong to no class: neither is listed. */
+const LOCAL = /^(var-local|local-const|objprop|typeprop)$/;
 
 interface Counts {
   n: number;
