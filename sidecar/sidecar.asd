@@ -157,6 +157,7 @@
    (:file "change/speech")
    (:file "change/together")
    (:file "change/tests")
+   (:file "change/doubts")
    (:file "change/impact")
    ;; failures: the pattern language, one table per runner
    (:file "failures/pattern")

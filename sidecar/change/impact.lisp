@@ -1,7 +1,7 @@
 ;;;; Impact: what a change touches, who depends on it, which tests exercise it, and what could not be known.
 
 (defpackage #:opl.change.impact
-  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.tests)
+  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.tests #:opl.change.doubts)
   (:import-from #:opl.source.names #:name-string)
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.search.places #:test-path-p)
@@ -52,17 +52,20 @@ suite can tell."
 ;;; Together
 
 (defun finish (index impact paths)
-  (multiple-value-bind (dependants cut) (dependants-of index (impact-roots impact))
+  (multiple-value-bind (dependants cut ends) (dependants-of index (impact-roots impact))
     ;; what hardly arrives still ranks tests, but is no answer to who depends on this
     (setf (impact-dependants impact) (remove +least-weight+ dependants :key #'dependant-weight :test #'>))
-    (multiple-value-bind (tests unsure) (rank-tests index (impact-roots impact) paths dependants)
-      (setf (impact-tests impact) tests)
-      (when (and unsure tests (impact-roots impact))
-        (push "no call that is sure leads from a test to what changed; the tests are ranked by names, imports and history" (impact-reasons impact))))
-    (when cut (push "more than 4,000 definitions depend on this; the list is cut" (impact-reasons impact)))
-    (unless (index-complete-p index) (push (or (index-reason index) "the index is not complete") (impact-reasons impact)))
-    (when (and (impact-roots impact) (null (impact-tests impact)))
-      (push "no test was found that calls, imports or names what changed; run the whole suite" (impact-reasons impact)))
+    (flet ((doubt (reason) (when reason (push reason (impact-reasons impact)))))
+      (multiple-value-bind (tests unsure rest faint) (rank-tests index (impact-roots impact) paths dependants)
+        (setf (impact-tests impact) tests)
+        (when (and (impact-roots impact) (null tests)) (doubt "no test was found that calls, imports or names what changed; run the whole suite"))
+        (when (and (impact-roots impact) tests)
+          (when unsure (doubt "no call that is sure leads from a test to what changed; the tests are ranked by names, imports and history"))
+          (doubt (faint-doubt faint))
+          (doubt (end-doubt index ends rest))
+          (doubt (module-doubt index (impact-roots impact) rest))))
+      (when cut (doubt "more than 4,000 definitions depend on this; the list is cut"))
+      (unless (index-complete-p index) (doubt (or (index-reason index) "the index is not complete"))))
     (setf (impact-reasons impact) (nreverse (impact-reasons impact)))
     impact))
 

@@ -192,9 +192,9 @@ anywhere."
 
 (defun dependants-of (index roots &key (hops +most-hops+))
   "Everything that depends on ROOTS by calls and mentions, over at most HOPS of them, most affected first. Second value:
-whether it was cut."
+whether it was cut. Third: (tag . weight) of where ways end, since nothing is seen to call what they lead to."
   (let ((world (world-of index)) (places (path-places index)) (settled (make-hash-table)) (met (make-hash-table)) (heap (make-array 64 :adjustable t :fill-pointer 0))
-        (order 0) (count 0) (cut nil) (own (make-hash-table)))
+        (order 0) (count 0) (cut nil) (own (make-hash-table)) (ends '()))
     (flet ((start (tag hop via certainty weight)
              (unless (gethash tag settled)
                (heap-push (make-way weight (incf order) tag hop via certainty) heap))))
@@ -208,11 +208,12 @@ whether it was cut."
               (setf (gethash (or caller (- -1 (dependant-file dependant))) met) dependant)
               (when caller (start caller 1 '() (dependant-certainty dependant) (dependant-weight dependant)))))))
       (loop while (and (plusp (fill-pointer heap)) (not cut))
-            do (let* ((way (heap-pop heap)) (tag (way-tag way)) (hop (way-hop way)) (via (way-via way)))
+            do (let* ((way (heap-pop heap)) (tag (way-tag way)) (hop (way-hop way)) (via (way-via way)) (called nil))
                  (unless (or (gethash tag settled) (>= hop hops))
                    (setf (gethash tag settled) t)
                    (map-incoming
                     (lambda (edge share)
+                     (unless (eql tag (edge-caller edge)) (setf called t))
                      (let* ((caller (edge-caller edge)) (key (or caller (- -1 (edge-file edge))))
                             (sure (weaker (way-certainty way) (edge-certainty edge)))
                             (arrives (* (way-weight way) share (if (zerop hop) 1.0 +hop-loss+)))
@@ -226,8 +227,16 @@ whether it was cut."
                            (start caller (1+ hop) (cons caller via) sure arrives)
                            (loop for (other . certainty) in (stand-ins world index caller)
                                  do (start other (1+ hop) (cons caller via) (weaker sure certainty) (* arrives (certainty-weight certainty))))))))
-                    world index tag (way-weight way)))))
-      (values (sort (loop for dependant being the hash-values of met collect dependant) (lambda (a b) (dependant-before-p places a b))) cut))))
+                    world index tag (way-weight way))
+                   (unless called (push (cons tag (way-weight way)) ends)))))
+      (values (sort (loop for dependant being the hash-values of met collect dependant) (lambda (a b) (dependant-before-p places a b)))
+              cut (telling-ends world index (nreverse ends))))))
+
+(defun telling-ends (world index ends)
+  "ENDS without those that something else stands for which is no end itself: what an override overrides, the function around."
+  (let ((tags (make-hash-table)))
+    (loop for (tag . nil) in ends do (setf (gethash tag tags) t))
+    (remove-if-not (lambda (end) (loop for (other . nil) in (stand-ins world index (car end)) always (gethash other tags))) ends)))
 
 (defun dependant-before-p (places a b)
   (let ((a-weight (dependant-weight a)) (b-weight (dependant-weight b)))

@@ -100,3 +100,35 @@
         (put-file folder "m.py" (lines "def first():" "    return 3" "" "def second():" "    return 4"))
         (let ((index (opl.index.refresh:refresh-index index "ctags" nil)))
           (check-equal '(("first" "second") (("test_first_of_all" "test_other"))) (ask index)))))))
+
+;;; A list that may lack a test says so
+
+(defun reasons (impact) (format nil "~{~A~%~}" (impact-reasons impact)))
+
+(defparameter *other-tests*
+  (loop for name in '("a" "b" "c" "d") collect (list (format nil "tests/test_~A.py" name) (lines "from far import go" "" (format nil "def test_~A():" name) "    assert go()")))
+  "Tests that load visit.py over far.py, which calls into it where the name is made at run time.")
+
+(deftest what-is-called-by-a-name-made-while-running-leaves-the-list-incomplete
+  (flet ((ask (call)
+           (with-repository (folder ("tests/test_merge.py" (lines "from visit import merge" "" "def test_merge():" "    assert merge(1)")))
+             (put-file folder "visit.py" (lines "def merge(x):" "    return x" "" "class Visitor:" "    def visit_If(self, node):" "        return merge(node)" "" "def walk(node):" call))
+             (put-file folder "far.py" (lines "from visit import walk" "" "def go():" "    return walk(1)"))
+             (loop for (path text) in *other-tests* do (put-file folder path text))
+             (impact-of-name (build folder) "merge"))))
+    (let ((impact (ask "    return getattr(Visitor(), 'visit_' + node)(node)")))
+      (check (search "visit_If" (reasons impact)))
+      (check (not (impact-complete-p impact))))
+    (let ((impact (ask "    return Visitor().visit_If(node)")))
+      (check-equal 5 (length (impact-tests impact)))
+      (check (impact-complete-p impact)))))
+
+(deftest what-runs-while-a-file-is-loaded-leaves-the-list-incomplete
+  (with-repository (folder ("limits.py" (lines "LIMIT = 3" "" "def used():" "    return LIMIT" "" "def other():" "    return 1"))
+                           ("tests/test_used.py" (lines "from limits import used" "" "def test_used():" "    assert used() == 3")))
+    (loop for (path text) in *other-tests* do (put-file folder path text))
+    (put-file folder "far.py" (lines "import limits" "" "def go():" "    return 1"))
+    (put-file folder "limits.py" (lines "import os" "LIMIT = 3" "" "def used():" "    return LIMIT + 1" "" "def other():" "    return 1"))
+    (let* ((index (build folder))
+           (impact (impact-of-diff index (with-output-to-string (out) (sb-ext:run-program "git" (list "-C" (native folder) "diff" "HEAD") :search t :output out)))))
+      (check (search "outside any definition" (reasons impact))))))
