@@ -171,6 +171,7 @@
    (:file "failures/xml")
    (:file "failures/verdict")
    (:file "failures/formats")
+   (:file "failures/runners/coverage")
    (:file "failures/runners/jest")
    (:file "failures/runners/vitest")
    (:file "failures/runners/mocha")

@@ -1,6 +1,6 @@
 // What `opl failures` prints for a person.
 
-import type { Failure, ParsedLog } from '../verify/outcome-types.ts';
+import { type Failure, notListed, type ParsedLog } from '../verify/outcome-types.ts';
 
 /** Lines of a message shown; expected and received stand at its start. */
 const MESSAGE_LINES = 12;
@@ -28,5 +28,6 @@ export function renderLog({ runner, verdict, passed, failed, skipped, failures, 
     .map(([count, word]) => `${count} ${word}`);
   const head = [`${runner ?? 'no runner'}: ${verdict}`, counts.join(', ')].filter(Boolean).join('  ');
   const rest = failures.length > 0 ? failures.map(failureText) : tail === null ? [] : [tail];
-  return [head, ...rest].join('\n');
+  const more = notListed(failed, failures.length);
+  return [head, ...rest, ...(more === '' ? [] : [more])].join('\n');
 }

@@ -39,3 +39,13 @@ export interface Reported {
   readonly skipped: number;
   readonly failures: readonly Failure[];
 }
+
+/** Below so many a higher count has another reason: a runner that counts what it does not name. The sidecar keeps twice as many. */
+const MANY = 1000;
+
+/** What a reader must know of a log with more failures than are kept; "" where all are. */
+export function notListed(failed: number | null, listed: number): string {
+  return failed !== null && listed >= MANY && failed > listed
+    ? `${failed - listed} more failures are counted but not listed: a log's first ones are kept`
+    : '';
+}

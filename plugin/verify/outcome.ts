@@ -1,6 +1,6 @@
 // One verdict from what a run did: how it ended, what its text says, and what its report says.
 
-import type { Failure, ParsedLog, Reported } from './outcome-types.ts';
+import { type Failure, notListed, type ParsedLog, type Reported } from './outcome-types.ts';
 import type { Verdict } from './plan.ts';
 import type { RunResult } from './run.ts';
 
@@ -45,7 +45,7 @@ export function outcomeOf(
     verdict,
     failures,
     tail: needsTail(verdict, failures) ? text?.tail || tail : null,
-    notes: notes.filter((note) => note !== ''),
+    notes: [notListed(counts.failed, failures.length), ...notes].filter((note) => note !== ''),
   });
   if (run.ended === 'timeout') return made('timeout', run.message ?? '');
   if (run.ended === 'cancelled') return made('cancelled', run.message ?? '');
@@ -128,15 +128,17 @@ function nameKey(failure: Failure): string {
 function mergeFailures(reported: readonly Failure[] | undefined, parsed: readonly Failure[]): readonly Failure[] {
   if (!reported || reported.length === 0) return parsed;
   const free = new Set(parsed);
+  const keys = new Map(parsed.map((one) => [one, nameKey(one)]));
+  const keyOf = (one: Failure): string => keys.get(one) ?? '';
   const joined = reported.map((failure) => {
     const key = nameKey(failure);
     const candidates = [...free];
     const twin =
       failure.test === null
         ? candidates.find((one) => samePlace(one, failure) && (one.test === null || !isTestFailure(one)))
-        : (candidates.find((one) => one.test !== null && nameKey(one) === key) ??
+        : (candidates.find((one) => one.test !== null && keyOf(one) === key) ??
           candidates.find(
-            (one) => one.test !== null && (nameKey(one).endsWith(` ${key}`) || key.endsWith(` ${nameKey(one)}`)),
+            (one) => one.test !== null && (keyOf(one).endsWith(` ${key}`) || key.endsWith(` ${keyOf(one)}`)),
           ));
     if (!twin) return failure;
     free.delete(twin);

@@ -237,7 +237,12 @@ Octets that are no UTF-8 stand for themselves (Latin-1)."
                (and (< at end) (= #x80 (logand #xC0 (aref buffer at))) (logand #x3F (aref buffer at))))))
       (declare (inline continuation))
       (loop while (< i end)
-            do (let ((octet (aref buffer i)))
+            ;; nearly all octets are printable ASCII
+            do (loop while (and (< i end) (<= 32 (aref buffer i) 127))
+                     do (setf (schar line fill) (code-char (aref buffer i)))
+                        (incf fill) (incf i))
+               (when (>= i end) (return))
+               (let ((octet (aref buffer i)))
                  (cond ((= octet 27) (setf i (escape-end buffer i end)))
                        ((< octet #x80) (unless (or (= octet 8) (= octet 0)) (setf (schar line fill) (code-char octet)) (incf fill)) (incf i))
                        (t (multiple-value-bind (code width)

@@ -51,7 +51,7 @@
 
 (defconstant +lines-of-a-failure+ 400 "Lines of a failure that are kept; a stack is told by fewer.")
 (defconstant +last-lines+ 200 "Lines of a longer failure's end that are kept as well: the last exception of a chain stands there.")
-(defconstant +failures-kept+ 5000 "Failures of one log that are kept; more are counted alone.")
+(defconstant +failures-kept+ 2000 "Failures of one log that are kept; more are counted alone.")
 (defconstant +patience+ 4000 "Lines without a rule's match after which an open failure is taken to have ended.")
 
 (defstruct draft

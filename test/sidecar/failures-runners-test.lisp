@@ -96,4 +96,4 @@
         (format out "FAIL~%FAIL	example.com/a	0.1s~%"))
       (let ((report (parse-log log)))
         (check-equal 6000 (report-failed report))
-        (check-equal 5000 (length (report-failures report)))))))
+        (check-equal 2000 (length (report-failures report)))))))

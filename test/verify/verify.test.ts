@@ -124,6 +124,29 @@ test('what only the record knows to fail runs first, whatever the graph says of 
   assert.equal(again.ran[0]?.scope, 'targeted');
 });
 
+test('passing tests with too little coverage have failed, and the thresholds are what failed', async () => {
+  const repo = await repository(NODE);
+  const log = join(import.meta.dirname, '../sidecar/logs/jest/coverage-threshold.txt');
+  const answer = await repo.verify({ command: `sh -c 'cat "${log}"; exit 1'`, rerun: false });
+  assert.equal(answer.verdict, 'failed');
+  assert.deepEqual(
+    answer.failures.map((failure) => failure.test),
+    ['coverage threshold: global statements', 'coverage threshold: ./src/sum.js functions'],
+  );
+  assert.match(renderVerify(answer), /statements \(80%\) not met: 50%/);
+});
+
+test('more failures than are kept are counted, and the answer says so', async () => {
+  const repo = await repository(NODE);
+  const script =
+    'for (let i = 1; i <= 3000; i++) console.log("=== RUN   Test" + i + "\\n    a_test.go:5: got\\n--- FAIL: Test" + i + " (0.00s)"); console.log("FAIL\\nFAIL\\texample.com/a\\t0.1s"); process.exit(1)';
+  repo.write('many.mjs', script);
+  const answer = await repo.verify({ command: 'node many.mjs', rerun: false });
+  assert.equal(answer.ran[0]?.failed, 3000);
+  assert.equal(answer.failures.length, 2000);
+  assert.match(answer.notes.join(), /1000 more failures are counted but not listed/);
+});
+
 test('baseline runs the same tests without the change', async () => {
   const repo = await repository(NODE);
   repo.write('src/add.js', BROKEN_ADD);

@@ -64,5 +64,6 @@
     (tally-list counts "," '(:passed :passed :failed :failed :skipped :skipped)))
   (on ((or "Snapshot Summary" "Ran all test suites" "Snapshots:" "Time:      " " › " "Jest did not exit" "npm ERR!" "npm error" "error Command failed" "##[error]")) (end-failure))
   (on ("No tests found") (flag :none-ran))
+  (include opl.failures.runners.coverage:coverage)
   (on ("Jest: " text "threshold") (end-failure) (flag :failed))
   (within (t) ((or "----------" "=============================== Coverage")) (end-failure)))

@@ -52,6 +52,7 @@
   (sign 10 "Error: No test files found")
   (sign 4 "> " (? text (of " /")) "mocha" (or end blank))
   (sign 5 text "/node_modules/mocha/")
+  (include opl.failures.runners.coverage:coverage)
   (include epilogue)
   (on (blanks "Exception during run: " (message rest)) (begin-failure :suite t :message message) (enter :exception))
   (within (:exception) (blanks (n integer) " passing") (leave) reject)

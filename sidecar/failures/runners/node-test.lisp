@@ -187,6 +187,7 @@
   (sign 3 blanks "duration_ms: " number)
   (sign 3 "▶ " word)
   (sign 4 text "node --test")
+  (include opl.failures.runners.coverage:coverage)
   (include stray-errors)
   (include tap)
   (on ((indent blanks) "▶ " (name rest))
@@ -221,6 +222,7 @@
 
 (define-runner "tap" (:kind :tests :frames (:js :perl) :innermost :first)
   (sign 10 "1..0" (or end (seq blank blanks "#")))
+  (include opl.failures.runners.coverage:coverage)
   (on ("1..0" (or end (seq blank blanks "#" rest))) (flag :none-ran))
   (sign 8 "TAP version 1" integer)
   (sign 3 (? (indent blanks)) "not ok " integer)
@@ -230,6 +232,9 @@
   (sign 4 "# pass " blanks integer end)
   (sign 4 "# fail " blanks integer end)
   (include tap)
+  ;; tap13's block around what was said
+  (within (t) (blanks+ (or "---" "message: |") end) t)
+  (within (t) (blanks+ "..." end) (end-failure))
   (within (t) ("#" (comment rest)) (if (reading-open *reading*) (add-line (string-left-trim " " comment)) reject))
   (finish (tap-counts) (place-all)))
 
@@ -252,10 +257,11 @@
   (include bats-places)
   (on ("not ok " (number integer) (? " -") (name rest))
     (end-failure)
-    (let ((name (without-directive (trim name))))
-      (cond ((directive (trim name) "skip") (tally :skipped-lines))
-            (t (tally :not-ok-lines)
-               (begin-failure :test (strip-timing name))))))
+    ;; bats' tap13 prints `not ok` of a skipped test too
+    (cond ((directive (trim name) "skip") (tally :skipped-lines))
+          ((directive (trim name) "todo") t)
+          (t (tally :not-ok-lines)
+             (begin-failure :test (strip-timing (without-directive (trim name)))))))
   (on ("ok " (number integer) (? " -") (name rest))
     (end-failure)
     (if (directive (trim name) "skip") (tally :skipped-lines) (tally :ok-lines)))

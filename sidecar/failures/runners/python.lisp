@@ -58,7 +58,7 @@
   (let* ((bracket (position #\[ id)) (parts (split-on "::" (subseq id 0 bracket))))
     (concatenate 'string (joined (rest parts) ".") (if bracket (subseq id bracket) ""))))
 
-(defconstant +summed-kept+ 10000 "Lines of a short summary that are joined with their sections: twice the failures that are kept.")
+(defconstant +summed-kept+ 4000 "Lines of a short summary that are joined with their sections: twice the failures that are kept.")
 
 (defun summary-line (id message kind)
   "A line of the short summary names its failure in full: the section of that name gets it."
@@ -152,6 +152,7 @@
   (sign 10 "INTERNALERROR> ")
   (sign 10 "ERROR: not found: ")
   (sign 6 "FAILED " path "::" word)
+  (include opl.failures.runners.coverage:coverage)
   (on ((of "=") " test session starts " (of "="))
     (if (member (mode) '(:sections :passes)) (stash :nested t)
         (progn (when (stashed :sections) (commit-session)) (enter nil) t)))

@@ -32,6 +32,7 @@
   (sign 10 "No test files found, exiting with code ")
   (sign 10 (of "⎯ ") "Failed " (or "Tests" "Suites") " ")
   (sign 4 "> " (? text (of " /")) "vitest" (or end blank))
+  (include opl.failures.runners.coverage:coverage)
   (on (blanks (of "⎯") blanks (kind (or "Unhandled Rejection" "Unhandled Error" "Uncaught Exception" "Startup Error" "Unhandled Source Errors" "Typecheck Error" "Unhandled Errors")) " ")
     (cond ((string= kind "Unhandled Errors") (end-failure) (flag :failed))
           ((string= kind "Startup Error") (begin-failure :suite t :category "setup"))
