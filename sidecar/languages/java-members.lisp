@@ -1,4 +1,4 @@
-;;;; Java: types, members, type declarations. Statements, operands and the file itself: java.lisp.
+;;;; Java: types and members. Declarations of types: java-declarations.lisp. Statements, operands and the file itself: java.lisp.
 
 (defpackage #:opl.languages.java
   (:use #:cl #:opl.source.tokens #:opl.source.facts #:opl.languages.braces)
@@ -7,7 +7,7 @@
   (:export #:+static-import+))
 (in-package #:opl.languages.java)
 (declaim (optimize (speed 1) (safety 1)))
-(declaim (ftype function parse-type statement-after take-local take-members take-type))
+(declaim (ftype function parse-type statement-after take-local take-members take-type type-begins-p anonymous-class))
 
 ;; https://docs.oracle.com/javase/specs/jls/se21/html/jls-3.html#jls-3.9, less `this', `super' and `new', which are operands
 (defparameter *keywords*
@@ -281,96 +281,3 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
 (defun take-members (w i close)
   (declare (type fixnum i close))
   (loop while (< i close) do (setf i (max (1+ i) (the fixnum (take-member w i close))))))
-
-;;; Type declarations
-
-(defun type-begins-p (w i)
-  "Whether a type is declared at I, after modifiers."
-  (or (and (token-at w i "@") (token-at w (1+ i) "interface"))
-      (and (identifier-p w i) (in-word-set-p (name w i) *type-words*) (identifier-p w (1+ i))
-           (not (and (token-at w i "record") (not (token-at w (+ i 2) "(" "<")))))))
-
-(defun take-parents (w def i brace)
-  "extends and implements between I and BRACE."
-  (declare (type fixnum i brace))
-  (let ((relation +extends+))
-    (loop while (< i brace)
-          do (cond ((token-at w i "extends") (setf relation +extends+) (incf i))
-                   ((token-at w i "implements") (setf relation +implements+) (incf i))
-                   ((token-at w i "permits") (setf relation nil) (incf i))
-                   ((token-at w i ",") (incf i))
-                   (t (multiple-value-bind (type next) (parse-type w i brace)
-                        (when (and relation (/= type +none+)) (add-heritage (w-facts w) def relation type))
-                        (setf i (max (1+ i) (the fixnum next)))))))))
-
-(defun anonymous-class (w type open close)
-  "The body of a class without a name, a child of TYPE. The definition, marked as made up."
-  (declare (type fixnum open close))
-  (let ((def (define w open (known "class") :name (known "anonymous class") :bind nil
-               :flags (logior +generated+ +local+ +has-body+))))
-    (set-end w def close)
-    (unless (= type +none+) (add-heritage (w-facts w) def +extends+ type))
-    (let ((outer (w-def w)))
-      (with-body (w def :kind +class-scope+ :class def)
-        ;; what stands in it belongs to the definition around it for a reader
-        (setf (w-def w) outer)
-        (take-members w (1+ open) close)))
-    def))
-
-(defun take-enumerators (w def i close)
-  "The constants of an enum from I on; the token after their `;' or CLOSE."
-  (declare (type fixnum i close))
-  (loop
-    (loop while (annotation-p w i) do (setf i (skip-annotation w i close)))
-    (cond ((>= i close) (return close))
-          ((token-at w i ";") (return (1+ i)))
-          ((identifier-p w i)
-           (let* ((j (1+ i)) (constant (define w i (known "enumerator") :flags (logior +static+ +exported+) :parent (w-class w))))
-             (declare (type fixnum j))
-             (when (and (token-at w j "(") (< j close))
-               (let ((end (closer w j close)))
-                 (arguments w j end)
-                 (setf j (1+ end))))
-             (when (and (token-at w j "{") (< j close))
-               (let ((end (closer w j close)))
-                 (anonymous-class w (node w +op-def+ def) j end)
-                 (setf j (1+ end))))
-             (set-end w constant (1- j))
-             (setf i j)))
-          (t (incf i)))))
-
-(defun record-components (w open close)
-  (declare (type fixnum open close))
-  (do-angled-pieces (lambda (start end)
-                      (declare (type fixnum start end))
-                      (let* ((from (take-modifiers w start end)) (at (last-identifier w from end)))
-                        (when (and at (> at (the fixnum from)))
-                          (let ((def (define w at (known "field") :from from :to end :type (parse-type w from end) :flags +private+)))
-                            (set-end w def at)))))
-                    w (1+ open) close))
-
-(defun take-type (w first i to flags)
-  "The class, interface, enum, record or annotation declared at I; its first token is FIRST. The token after."
-  (declare (type fixnum first i to))
-  (let* ((annotation (token-at w i "@")) (word (if annotation (1+ i) i)) (at (1+ word))
-         (kind (cond (annotation (known "annotation")) (t (name w word))))
-         (brace (or (find-at-depth w at to (lambda (j) (token-at w j "{" ";"))) to))
-         (def (define w at kind :from first :to brace :flags (logior flags +has-body+)
-                :parent (if (logtest flags +local+) (w-def w) (w-class w)))))
-    (declare (type fixnum word at brace))
-    (if (not (token-at w brace "{"))
-        (1+ brace)
-        (let ((close (closer w brace to)) (j (1+ at)))
-          (declare (type fixnum close j))
-          (set-end w def close)
-          (with-body (w def :kind +class-scope+ :class def)
-            (when (token-at w j "<") (setf j (type-parameters w j brace)))
-            (when (and (token-at w word "record") (token-at w j "("))
-              (let ((end (closer w j brace)))
-                (record-components w j end)
-                (setf j (1+ end))))
-            (take-parents w def j brace)
-            (take-members w
-                          (if (token-at w word "enum") (take-enumerators w def (1+ brace) close) (1+ brace))
-                          close))
-          (1+ close)))))
