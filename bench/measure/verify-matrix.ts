@@ -10,7 +10,8 @@ import { sidecarOptions } from '../../plugin/settings.ts';
 import type { VerifyAnswer } from '../../plugin/verify/answer.ts';
 import { sidecarSeams } from '../../plugin/verify/sidecar-seams.ts';
 import { verify } from '../../plugin/verify/verify.ts';
-import { FRAMEWORKS, type Framework, STATES, type State } from './verify-frameworks.ts';
+import { type Framework, STATES, type State } from './verify-framework.ts';
+import { FRAMEWORKS } from './verify-frameworks.ts';
 
 /** Longer than any start of a runner here, shorter than patience. */
 const LIMIT_SECONDS = 120;
