@@ -232,9 +232,6 @@
   (sign 4 "# pass " blanks integer end)
   (sign 4 "# fail " blanks integer end)
   (include tap)
-  ;; tap13's block around what was said
-  (within (t) (blanks+ (or "---" "message: |") end) t)
-  (within (t) (blanks+ "..." end) (end-failure))
   (within (t) ("#" (comment rest)) (if (reading-open *reading*) (add-line (string-left-trim " " comment)) reject))
   (finish (tap-counts) (place-all)))
 
@@ -254,6 +251,9 @@
   (sign 4 text ".bats" end)
   (sign 3 blanks "✓ " word)
   (sign 4 blanks "✗ " word)
+  ;; tap13's block around what was said
+  (within (t) (blanks+ (or "---" "message: |") end) t)
+  (within (t) (blanks+ "..." end) (end-failure))
   (include bats-places)
   (on ("not ok " (number integer) (? " -") (name rest))
     (end-failure)
