@@ -54,7 +54,13 @@ export async function findRoot(named: string | undefined): Promise<string> {
     }
     return realpathSync(folder);
   }
-  const { exitCode, stdout } = await runProgram('git', ['rev-parse', '--show-toplevel'], { milliseconds: 10_000 });
-  const top = stdout.replace(/\n$/, '');
-  return realpathSync(exitCode === 0 && top ? top : process.cwd());
+  try {
+    const here = realpathSync(process.cwd());
+    const { exitCode, stdout } = await runProgram('git', ['rev-parse', '--show-toplevel'], { milliseconds: 10_000 });
+    const top = stdout.replace(/\n$/, '');
+    return exitCode === 0 && top ? realpathSync(top) : here;
+  } catch {
+    // deleted under the shell, or of a name that is no UTF-8
+    throw new Fault('not-found', 'The current folder is gone or cannot be named; give another with --root DIR.');
+  }
 }

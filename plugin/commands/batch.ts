@@ -10,6 +10,9 @@ import type { Command, Surroundings } from '../command.ts';
 /** Requests that are worked on at once; the sidecar runs as many queries. */
 const AT_ONCE = 4;
 
+/** What a line should look like, for whoever wrote another. */
+const EXAMPLE = '{"id":1,"command":"search","args":{"name":"parse"}}';
+
 const requestSchema = {
   type: 'object',
   properties: { id: {}, command: { type: 'string' }, args: { type: 'object' } },
@@ -26,9 +29,9 @@ async function answerOne(
   try {
     const request = JSON.parse(line);
     id = request?.id ?? null;
-    validate(requestSchema, request, 'bad-argument', 'a request:');
+    validate(requestSchema, request, 'bad-argument', `a request is like ${EXAMPLE}:`);
     const command = commands.find((one) => one.name === request.command);
-    if (!command) throw new Fault('bad-argument', `There is no command ${request.command}.`);
+    if (!command) throw new Fault('bad-argument', `There is no command ${request.command}; \`opl\` alone lists them.`);
     const input = { ...request.args };
     const { properties, required } = command;
     amend(
@@ -48,7 +51,13 @@ async function answerOne(
     const code = error instanceof Fault ? error.code : error instanceof SyntaxError ? 'bad-argument' : 'internal';
     return {
       id,
-      error: { code, message: error instanceof SyntaxError ? `The line is no JSON: ${error.message}` : explain(error) },
+      error: {
+        code,
+        message:
+          error instanceof SyntaxError
+            ? `The line is no JSON (a request is like ${EXAMPLE}): ${error.message}`
+            : explain(error),
+      },
     };
   }
 }

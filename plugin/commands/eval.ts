@@ -5,7 +5,7 @@ import type { Answer, Command } from '../command.ts';
 import { renderEvaluation } from '../render/evaluation.ts';
 
 /** What the evaluated code did wrong is an answer about it; the rest is about the call. */
-const OF_THE_CODE: readonly string[] = ['evaluation', 'deadline', 'exhausted'];
+const OF_THE_CODE: readonly string[] = ['evaluation', 'deadline', 'exhausted', 'stuck'];
 
 export const evalCommand: Command<{ code: string }> = {
   name: 'eval',

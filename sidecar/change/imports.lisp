@@ -21,7 +21,9 @@
          (let ((package (cdr to)))
            (cond ((stringp package)
                   (let ((files '())) (do-files-in-directory (each) (index package) (push each files)) files))
-                 ((and (consp package) (null (cdr (last package))) (every #'integerp package)) package))))))
+                 ;; Rust: a path that FILE, or a crate by name, begins, and that ends in no module
+                 ((and (consp package) (atom (cdr package))) '())
+                 ((and (consp package) (every #'integerp package)) package))))))
 
 (defun fixture-files (index path)
   "The conftest.py of PATH's folder and of those above, which pytest loads for it."

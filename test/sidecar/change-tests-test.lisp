@@ -132,3 +132,14 @@
     (let* ((index (build folder))
            (impact (impact-of-diff index (with-output-to-string (out) (sb-ext:run-program "git" (list "-C" (native folder) "diff" "HEAD") :search t :output out)))))
       (check (search "outside any definition" (reasons impact))))))
+
+(deftest a-rust-import-of-a-type-and-of-a-whole-crate-are-no-fault
+  (with-repository (folder ("Cargo.toml" (lines "[workspace]" "members = [\"core\", \"web\"]"))
+                           ("core/Cargo.toml" (lines "[package]" "name = \"core-part\"")) ("web/Cargo.toml" (lines "[package]" "name = \"web\""))
+                           ("core/src/lib.rs" (lines "pub mod body;" "pub fn start() {}")) ("core/src/body.rs" (lines "pub struct Body;" "impl Body { pub fn open(&self) {} }"))
+                           ("web/src/lib.rs" (lines "use core_part;" "use core_part::body::Body;" "use core_part::body;" "pub fn serve(b: Body) { b.open(); core_part::start(); }"
+                                                    "#[test]" "fn serves() { serve(Body); }")))
+    (let ((index (build folder)))
+      (flet ((number (path) (opl.index.store:index-file-number index path)))
+        (check (member (number "web/src/lib.rs") (gethash (number "core/src/body.rs") (opl.change.imports:importers index)))))
+      (check (reaches-p index "open" "web/src/lib.rs")))))

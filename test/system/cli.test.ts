@@ -233,6 +233,22 @@ test('a wrong call is one line on standard error and status 2', async (t) => {
   );
 });
 
+test('a current folder that is gone is told with what to type', async (t) => {
+  const folder = path.join(scratchFolder(t), 'gone');
+  mkdirSync(folder);
+  const { spawnSync } = await import('node:child_process');
+  const loader = path.resolve(import.meta.dirname, '../../node_modules/tsx/dist/esm/index.mjs');
+  const cli = path.resolve(import.meta.dirname, '../../plugin/command.ts');
+  // opl as such does not start there under a loader, so what finds the root is asked itself
+  const code = `process.cwd = () => { throw Object.assign(new Error('uv_cwd'), { code: 'ENOENT' }); };
+    const { findRoot } = await import(${JSON.stringify(cli)});
+    await findRoot(undefined).catch((error) => console.log(error.code, error.message));`;
+  const { stdout } = spawnSync(process.execPath, ['--import', loader, '--input-type=module', '-e', code], {
+    encoding: 'utf8',
+  });
+  assert.match(stdout, /^not-found The current folder is gone .*--root DIR/);
+});
+
 test('opl alone prints an example of each command', async (t) => {
   const { status, stdout } = await opl(scratchFolder(t), []);
   assert.equal(status, 0);
