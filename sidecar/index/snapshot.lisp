@@ -10,6 +10,7 @@
   (:use #:cl #:opl.index.store)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:names-columns #:names-from-columns #:+none+
                 #:string-octets #:octets-string #:well-known-count)
+  (:import-from #:opl.source.octets #:directory-entries #:file-state #:native-join #:current-seconds)
   (:import-from #:opl.source.columns #:make-run #:run-words #:run-start #:run-size #:section-numbers)
   (:import-from #:opl.source.language #:find-language #:language-name)
   (:export #:write-snapshot #:read-snapshot #:*parts* #:snapshot-name #:snapshot-identity))
@@ -138,6 +139,18 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
   (sb-thread:with-recursive-lock ((index-lock index))
     (setf (gethash :snapshot-identity (index-extensions index)) identity)))
 
+(defconstant +left-behind-seconds+ 600 "A temporary file that nobody wrote to for so long is of a process that was killed.")
+
+(defun remove-left-behind (cache)
+  "Deletes what processes killed while writing a snapshot left in CACHE: each is as large as a snapshot."
+  (dolist (name (directory-entries cache))
+    (when (eql 0 (search "index.snapshot." name))
+      (let ((native (native-join cache name)))
+        (multiple-value-bind (kind size mtime) (file-state native)
+          (declare (ignore size))
+          (when (and (eq kind :regular) (< mtime (- (current-seconds) +left-behind-seconds+)))
+            (sb-unix:unix-unlink native)))))))
+
 (defun write-snapshot (index cache version excludes ctags)
   "Writes INDEX into the folder CACHE; t, or nil when it cannot be written (a full disk, a read-only folder): then nothing is
 left behind. VERSION, EXCLUDES and CTAGS must be the same for it to be read again."
@@ -160,7 +173,8 @@ left behind. VERSION, EXCLUDES and CTAGS must be the same for it to be read agai
                           (write-vector fd lead)
                           #-win32 (sb-posix:fsync fd))
                 (sb-unix:unix-close fd))
-              (sb-unix:unix-rename temporary name)
+              (unless (sb-unix:unix-rename temporary name) (error "The snapshot's name is taken."))
+              (remove-left-behind cache)
               (setf (snapshot-identity index) (sum-words header))
               t)))
       (error () (ignore-errors (sb-unix:unix-unlink temporary)) nil))))

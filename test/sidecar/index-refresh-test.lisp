@@ -305,6 +305,49 @@ def two():
         (damage cache change)
         (check-equal nil (read-snapshot root cache "1" nil (constantly "c")))))))
 
+(deftest a-snapshot-torn-or-flipped-anywhere-is-refused-or-whole
+  (with-repository (folder ("a.py" "def one():
+    return two()
+def two():
+    pass
+"))
+    (let* ((index (build folder)) (cache (native folder ".git/cache")) (root (opl.index.store:index-root index)) (good nil))
+      (check (write-snapshot index cache "1" nil "c"))
+      (damage cache (lambda (octets) (setf good octets)))
+      (flet ((read-back (octets)
+               (damage cache (constantly octets))
+               (read-snapshot root cache "1" nil (constantly "c"))))
+        (check (read-back good))
+        (loop for cut from 0 below (length good) by 97
+              do (check (null (read-back (subseq good 0 cut)))))
+        (loop with expected = (dump index)
+              for at from 0 below (length good) by 61
+              do (let ((octets (copy-seq good)))
+                   (setf (aref octets at) (logxor (ash 1 (mod at 8)) (aref octets at)))
+                   (let ((read (read-back octets)))
+                     ;; what stands between blocks means nothing
+                     (when read (check-equal expected (dump read))))))))))
+
+#-win32
+(deftest what-a-killed-writer-left-is-deleted
+  (with-repository (folder ("a.py" "x = 1"))
+    (let ((index (build folder)) (cache (native folder ".git/cache")))
+      (check (write-snapshot index cache "1" nil "c"))
+      (dolist (name '("index.snapshot.1.OLD" "index.snapshot.2.NEW")) (put-file folder (concatenate 'string ".git/cache/" name) "half"))
+      (sb-posix:utime (native folder ".git/cache/index.snapshot.1.OLD") 1000 1000)
+      (check (write-snapshot index cache "1" nil "c"))
+      (check-equal nil (probe-file (native folder ".git/cache/index.snapshot.1.OLD")))
+      (check (probe-file (native folder ".git/cache/index.snapshot.2.NEW"))))))
+
+#-win32
+(deftest a-folder-in-the-snapshots-place-is-no-fault
+  (with-repository (folder ("a.py" "x = 1"))
+    (put-file folder ".git/cache/index.snapshot/x" "")
+    (let ((cache (native folder ".git/cache")))
+      (check-equal nil (write-snapshot (build folder) cache "1" nil "c"))
+      (check-equal nil (read-snapshot (native folder) cache "1" nil (constantly "c")))
+      (check-equal '("index.snapshot") (opl.source.octets:directory-entries cache)))))
+
 (deftest a-cache-that-cannot-be-written-costs-nothing
   (with-repository (folder ("a.py" "x = 1"))
     (put-file folder "file" "")
