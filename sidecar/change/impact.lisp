@@ -51,6 +51,12 @@ suite can tell."
 
 ;;; Together
 
+(defun roots-beyond-tests-p (index roots)
+  "Whether any of ROOTS lies outside the tests: a changed test is told by itself."
+  (loop for root in roots
+        for file = (index-file-number index (root-path root))
+        thereis (not (and file (test-file-p index file) (null (gethash file (importers index)))))))
+
 (defun finish (index impact paths)
   (multiple-value-bind (dependants cut ends) (dependants-of index (impact-roots impact))
     ;; what hardly arrives still ranks tests, but is no answer to who depends on this
@@ -59,7 +65,7 @@ suite can tell."
       (multiple-value-bind (tests unsure rest faint) (rank-tests index (impact-roots impact) paths dependants)
         (setf (impact-tests impact) tests)
         (when (and (impact-roots impact) (null tests)) (doubt "no test was found that calls, imports or names what changed; run the whole suite"))
-        (when (and (impact-roots impact) tests)
+        (when (and (roots-beyond-tests-p index (impact-roots impact)) tests)
           (when unsure (doubt "no call that is sure leads from a test to what changed; the tests are ranked by names, imports and history"))
           (doubt (faint-doubt faint))
           (doubt (end-doubt index ends rest))

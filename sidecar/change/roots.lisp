@@ -289,6 +289,11 @@ lines at the seam, as (line . :seam)."
               (list (module-root path '(1)))))
         (list (module-root path '(1))))))
 
+(defparameter *data-families* '(:json :cargo) "Families that are read for their imports and hold no code: no call shows who reads the data.")
+
+(defun code-p (index file)
+  (let ((family (language-family (index-language index file)))) (and family (not (member family *data-families*)))))
+
 (defun roots-of-change (index change findings)
   (let* ((path (file-change-path change)) (file (index-file-number index path)) (hunks (file-change-hunks change)))
     (flet ((remark (control &rest arguments) (push (apply #'format nil control arguments) (findings-remarks findings)))
@@ -301,7 +306,7 @@ lines at the seam, as (line . :seam)."
                      (setf (file-change-new-path copy) (file-change-old-path change))
                      (roots-of-change index copy findings))
                    (push path (findings-unplaced findings)))))
-            ((null (language-family (index-language index file))) (push path (findings-unplaced findings)))
+            ((not (code-p index file)) (push path (findings-unplaced findings)))
             ((file-change-binary-p change) (push path (findings-unplaced findings)))
             ((null hunks) (unless (eq (file-change-status change) :mode) (add (list (module-root path '(1))))))
             (t

@@ -143,3 +143,19 @@
       (flet ((number (path) (opl.index.store:index-file-number index path)))
         (check (member (number "web/src/lib.rs") (gethash (number "core/src/body.rs") (opl.change.imports:importers index)))))
       (check (reaches-p index "open" "web/src/lib.rs")))))
+
+(defun impact-of-tree (folder index)
+  (impact-of-diff index (with-output-to-string (out) (sb-ext:run-program "git" (list "-C" (native folder) "diff" "HEAD") :search t :output out))))
+
+(deftest changed-data-asks-for-the-full-suite-and-a-changed-test-for-nothing-else
+  (with-repository (folder ("src/data.json" (lines "{\"rate\": 2}")) ("src/rate.js" (lines "import data from './data.json'" "export function rate () { return data.rate }"))
+                           ("test/rate.test.js" (lines "import { rate } from '../src/rate.js'" "test('rate', () => { rate() })")))
+    (put-file folder "src/data.json" (lines "{\"rate\": 3}"))
+    (let ((impact (impact-of-tree folder (build folder))))
+      (check (search "src/data.json changed" (format nil "~{~A~}" (impact-full-suite impact))))
+      (check (not (impact-complete-p impact))))
+    (git folder "checkout" "-q" ".")
+    (put-file folder "test/rate.test.js" (lines "import { rate } from '../src/rate.js'" "test('rate is', () => { rate() })"))
+    (let ((impact (impact-of-tree folder (build folder))))
+      (check-equal "test/rate.test.js" (test-hit-path (first (impact-tests impact))))
+      (check (impact-complete-p impact)))))
