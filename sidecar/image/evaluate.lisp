@@ -29,9 +29,9 @@
 (defconstant +patience+ 3
   "Seconds given to code to unwind after it was interrupted; then it is interrupted once more, then given up.")
 
-(defparameter *memory-share* 0.85
+(defparameter *memory-share* 0.7
   "Part of the dynamic space that code may make the image need. The collector copies what lives, and
-finding no room for the copy it ends the process, where an interrupt in time saves it.")
+finding no room for the copy it ends the process, where an interrupt in time saves it. The rest is for what comes between two looks.")
 
 (defstruct evaluation
   "What came of evaluating code. OUTCOME is one of :VALUE :ERROR :READ-ERROR :INPUT :EXIT :DEADLINE
