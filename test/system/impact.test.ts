@@ -105,8 +105,8 @@ test('the callers of an impact, of `opl calls` and of lisp_eval are the same', a
     const { callers, error } = answers.get(`i${target}`);
     assert.ok(callers, `${target}: ${JSON.stringify(error)}`);
     const told = new Set(callers.map((row: { path: string; name: string }) => `${row.path} ${row.name}`));
-    // lisp_eval writes a member with its scope
-    const evaluated = [...answers.get(`e${target}`).value.matchAll(/\("([^"]*)" \d+ "([^"]*)" :(\w+)\)/gi)].map(
+    // lisp_eval writes a member with its scope, and breaks long lines
+    const evaluated = [...answers.get(`e${target}`).value.matchAll(/\("([^"]*)"\s+\d+\s+"([^"]*)"\s+:(\w+)\)/gi)].map(
       ([, callerPath, label]) => `${callerPath} ${label}`,
     );
     const same = (caller: string, label: string) => {
