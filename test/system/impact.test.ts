@@ -116,7 +116,8 @@ test('the callers of an impact, of `opl calls` and of lisp_eval are the same', a
     for (const caller of expected) {
       const itself = caller.endsWith(` ${own.get(target)}`);
       if (!itself && !told.has(caller)) wrong.push(`${target}: impact lacks ${caller}`);
-      if (!evaluated.some((label) => same(caller, label))) wrong.push(`${target}: lisp_eval lacks ${caller}`);
+      if (!evaluated.some((label) => same(caller, label)))
+        wrong.push(`${target}: lisp_eval lacks ${caller} in ${JSON.stringify(answers.get(`e${target}`))}`);
     }
     for (const label of evaluated) {
       if (![...expected].some((caller) => same(caller, label))) wrong.push(`${target}: calls lack ${label}`);
