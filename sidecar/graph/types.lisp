@@ -40,7 +40,9 @@ would otherwise be followed along every way. The most that an honest question of
 (defun call-guarded (key function)
   "The value of FUNCTION, or nil when KEY is under way. Second value: whether it may be remembered."
   (declare (type function function))
-  (let* ((trail (or *trail* (setf *trail* (make-trail)))) (depth (trail-depth trail)) (keys (trail-keys trail))
+  ;; bound and not set: what is set outside of a binding belongs to all threads, and one would meet another's way as a cycle
+  (unless *trail* (return-from call-guarded (let ((*trail* (make-trail))) (call-guarded key function))))
+  (let* ((trail *trail*) (depth (trail-depth trail)) (keys (trail-keys trail))
          (at (loop for i of-type fixnum from (1- depth) downto 0 when (eql key (svref keys i)) return i)))
     (declare (type trail trail) (type fixnum depth key))
     (cond (at (setf (trail-low trail) (min (trail-low trail) at)) (values nil nil))
