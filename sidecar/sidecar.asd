@@ -121,6 +121,7 @@
    (:file "graph/families/paths")
    (:file "graph/families/script-modules")
    (:file "graph/families/script")
+   (:file "graph/families/python-modules")
    (:file "graph/families/python")
    (:file "graph/families/php")
    (:file "graph/families/ruby")

@@ -68,13 +68,3 @@ export interface Seams {
   stillFailing(): Promise<readonly PastFailure[]>;
   record(run: RunRecord): Promise<void>;
 }
-
-/** Without a sidecar: nothing is known beyond what the run itself says. */
-export const NO_SEAMS: Seams = {
-  failures: async () => undefined,
-  affected: async () => undefined,
-  attribute: async () => undefined,
-  pastRuns: async () => [],
-  stillFailing: async () => [],
-  record: async () => {},
-};

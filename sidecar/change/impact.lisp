@@ -92,7 +92,7 @@ suite can tell."
 
 (defun root-of-tag (index tag)
   (let* ((run (index-run index (tag-file tag))) (def (tag-def tag)))
-    (opl.change.roots::definition-root index (tag-path index tag) run def (list (opl.source.facts:def-line run def)) :body tag)))
+    (opl.change.roots:definition-root index (tag-path index tag) run def (list (opl.source.facts:def-line run def)) :body tag)))
 
 (defun impact-of-tags (index tags)
   "The impact of a change of the definitions TAGS, however it were."

@@ -105,7 +105,7 @@ seen."
     (when (member-p index tag)
       (dotimes (site (site-count run))
         (when (and (= name (site-name run site)) (null (site-edges world file site :possible t)))
-          (push (make-edge (opl.graph.edges::site-caller world file site) file (site-line run site) name tag :possible :own-name site) edges))))
+          (push (make-edge (opl.graph.edges:site-caller world file site) file (site-line run site) name tag :possible :own-name site) edges))))
     (nreverse edges)))
 
 (defun namesakes (world index tag)
@@ -115,7 +115,7 @@ seen."
       (do-sites (file site) (index name)
         (when (> (incf count) +most-namesakes+) (return))
         (when (and (/= file (tag-file tag)) (names-file-p index file tag) (null (site-edges world file site :possible t)))
-          (push (make-edge (opl.graph.edges::site-caller world file site) file (site-line (index-run index file) site) name tag :possible :name site)
+          (push (make-edge (opl.graph.edges:site-caller world file site) file (site-line (index-run index file) site) name tag :possible :name site)
                 edges))))
     (if (> count +most-namesakes+) '() (nreverse edges))))
 
@@ -155,7 +155,7 @@ anywhere."
         (when (> (incf count) +most-namesakes+) (return))
         (when (and (or (root-scope root) (eql from file) (null file) (member from (gethash file (importers index))))
                    (null (site-edges world from site :possible t)))
-          (push (make-dependant :tag (opl.graph.edges::site-caller world from site) :file from :line (site-line (index-run index from) site)
+          (push (make-dependant :tag (opl.graph.edges:site-caller world from site) :file from :line (site-line (index-run index from) site)
                                 :certainty (if (root-scope root) :possible :likely) :rule :gone
                                 :weight (/ +gone-weight+ (if (root-scope root) 2.0 1.0)))
                 found))))

@@ -11,7 +11,7 @@
   (:import-from #:opl.index.reading #:facts-of-octets)
   (:export #:root #:make-root #:root-tag #:root-name #:root-kind #:root-path #:root-line #:root-end #:root-scope #:root-what #:root-lines
            #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced #:findings-changes
-           #:innermost-definition #:root-aliases #:root-names))
+           #:innermost-definition #:root-aliases #:root-names #:definition-root))
 (in-package #:opl.change.roots)
 
 (defstruct root

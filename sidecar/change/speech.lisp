@@ -22,6 +22,20 @@
                (setf i end)))
     words))
 
+;;; What counts how much, in [0, 1]. Set by hand before the weights of the evidence were fitted (tests.lisp).
+
+(defconstant +titles-read+ 2000 "Tests of one file whose titles are read: what has more is made by a program.")
+(defconstant +title-share+ 0.8 "Of a name, for any number of titles that say it.")
+(defconstant +title-part-share+ 0.4 "Of a part of a name, for each title it stands in; twice that at most.")
+(defconstant +single-part-share+ 0.5 "Of a name that is one part: it says less than several that come together.")
+(defconstant +general-stem-share+ 0.3 "A test called index, as the file is.")
+(defconstant +folder-stem-share+ 0.9 "A test called as the folder whose index or main the file is.")
+(defconstant +part-stem-share+ 0.5 "A test whose name holds the file's, or is held by it.")
+(defconstant +same-folder-share+ 0.15 "A test beside the file.")
+(defconstant +name-stem-share+ 0.95 "A test file called as the symbol is.")
+(defconstant +name-end-share+ 0.85 "A test file whose name ends in the symbol's.")
+(defconstant +name-part-share+ 0.6 "A test file whose name holds the symbol's.")
+
 (sb-ext:defglobal **title-words** (make-hash-table :test 'eq :weakness :key :synchronized t))
 
 (defun title-words (index file)
@@ -29,7 +43,7 @@
   (let ((run (index-run index file)))
     (or (gethash run **title-words**)
         (setf (gethash run **title-words**)
-              (or (loop for test below (min 2000 (test-count run))
+              (or (loop for test below (min +titles-read+ (test-count run))
                         collect (cons (words-of (name-string (index-names index) (test-name run test))) test))
                   '(nil))))))
 
@@ -110,7 +124,7 @@
           for wanted = (plain-name text)
           do (when (> (length wanted) 2)
                (loop for (file . hits) in (title-counts index wanted (>= weight 1.0))
-                     do (add-score scores file (* 0.8 weight (/ hits (+ 0.5 hits)))))))
+                     do (add-score scores file (* +title-share+ weight (/ hits (+ 0.5 hits)))))))
     scores))
 
 (defconstant +most-spoken+ 16 "Names of roots and dependants that titles and file names are held against.")
@@ -166,9 +180,9 @@
     (or (gethash run **file-parts**)
         (setf (gethash run **file-parts**)
               (let ((table (make-hash-table :test 'equal)))
-                (dotimes (test (min 2000 (test-count run)))
+                (dotimes (test (min +titles-read+ (test-count run)))
                   (dolist (part (name-parts (name-string (index-names index) (test-name run test))))
-                    (setf (gethash part table) (min 0.8 (+ 0.4 (gethash part table 0.0))))))
+                    (setf (gethash part table) (min (* 2 +title-part-share+) (+ +title-part-share+ (gethash part table 0.0))))))
                 (dolist (part (name-parts (path-stem (path-name (index-path index file))))) (setf (gethash part table) 1.0))
                 table)))))
 
@@ -191,7 +205,7 @@
                    (let* ((those (gethash part files)) (rare (rarity (length those) total)))
                      (loop for (file . share) in those do (incf (gethash file sums 0.0) (* share rare)))))
                  (loop for file being the hash-keys of sums using (hash-value sum)
-                       do (raise-score scores file (* weight (if (= all 1) 0.5 1.0) (/ sum all)))))))))
+                       do (raise-score scores file (* weight (if (= all 1) +single-part-share+ 1.0) (/ sum all)))))))))
 
 ;;; Conventions: the same stem in a folder of tests or beside the file; a test called as the symbol
 
@@ -223,18 +237,18 @@
 
 (defun path-likeness (test-stem own stem)
   "How far TEST-STEM names a file whose stem is OWN and, by its folder, STEM."
-  (cond ((and (string= test-stem own) (member own *general-stems* :test #'string=)) 0.3)
+  (cond ((and (string= test-stem own) (member own *general-stems* :test #'string=)) +general-stem-share+)
         ((string= test-stem own) 1.0)
-        ((string= test-stem stem) 0.9)
-        ((and (> (length stem) 3) (or (within-p stem test-stem) (and (> (length test-stem) 3) (within-p test-stem stem)))) 0.5)
+        ((string= test-stem stem) +folder-stem-share+)
+        ((and (> (length stem) 3) (or (within-p stem test-stem) (and (> (length test-stem) 3) (within-p test-stem stem)))) +part-stem-share+)
         (t 0.0)))
 
 (defun name-likeness (test-stem name loose)
   "How far TEST-STEM speaks of NAME; LOOSE: a part of it will do."
   (cond ((string= name "") 0.0)
-        ((string= name test-stem) 0.95)
-        ((and (> (length name) 2) (ends-with-p name test-stem)) 0.85)
-        ((and loose (> (length name) 4) (within-p name test-stem)) 0.6)
+        ((string= name test-stem) +name-stem-share+)
+        ((and (> (length name) 2) (ends-with-p name test-stem)) +name-end-share+)
+        ((and loose (> (length name) 4) (within-p name test-stem)) +name-part-share+)
         (t 0.0)))
 
 (defun ends-with-p (suffix text) (let ((start (- (length text) (length suffix)))) (and (>= start 0) (string= suffix text :start2 start))))
@@ -259,7 +273,7 @@
 
 (defun path-likenesses (index path)
   (let ((own (plain-string (bare-stem path))) (stem (plain-string (subject-stem path))) (home (folder-of path)))
-    (likenesses index path (lambda (test-stem folder) (max (path-likeness test-stem own stem) (if (string= folder home) 0.15 0.0))))))
+    (likenesses index path (lambda (test-stem folder) (max (path-likeness test-stem own stem) (if (string= folder home) +same-folder-share+ 0.0))))))
 
 (defun name-likenesses (index name loose)
   (let ((name (plain-string name)))

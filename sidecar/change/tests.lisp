@@ -31,6 +31,21 @@ a REASON to be read, the CERTAINTY that it exercises the change."
 languages). Fitted on four of the projects and held against the fifth, a failing test is first in 81 to 83 of 100 changes rather
 than in 85.")
 
+;;; What counts how much within one evidence, in [0, 1]. Set by hand, then *evidence-weights* were fitted over the whole.
+
+(defconstant +call-share+ 0.6 "Of a reached call in a test: several are surer than one, none is sure alone.")
+(defconstant +importer-share+ 0.5 "Of what arrives in a file, for a test that imports it.")
+(defconstant +loading-share+ 0.3 "Of what runs while a file is loaded, for a test that loads it.")
+(defconstant +least-arrival+ 0.01 "Below this nothing is said to arrive in a file.")
+(defconstant +dependant-name-share+ 0.8 "Of a dependant's weight, for its name.")
+(defconstant +enclosing-name-share+ 0.6 "The same for the name of what it stands in.")
+(defconstant +leading-word-share+ 0.6 "Of the weight of a name that leads to a root, for the word alone.")
+(defconstant +most-leading-words+ 40 "Names that lead to a root whose words are looked for.")
+(defconstant +mention-share+ 0.8 "Of a word's or a call's rarity among tests.")
+(defconstant +silent-import-share+ 0.1 "Of an import, for a test that says nothing of what changed.")
+(defconstant +silent-past-share+ 0.5 "Of a common past, for such a test.")
+(defconstant +reached+ 0.05 "What arrives at a test that counts as reached.")
+
 (defvar *learned* nil "Function of (index roots) => list of (test path . strength in (0, 1]) from earlier runs, or nil.")
 
 (defun reach-scores (index dependants)
@@ -38,7 +53,7 @@ than in 85.")
   (let ((scores (make-scores)) (tests (test-table index)) (files (make-hash-table)))
     (dolist (dependant dependants)
       (let ((file (dependant-file dependant)))
-        (map-tests-at (lambda (test share) (add-score scores test (* 0.6 share (dependant-weight dependant)))) index file)
+        (map-tests-at (lambda (test share) (add-score scores test (* +call-share+ share (dependant-weight dependant)))) index file)
         (unless (gethash file tests)
             (let ((top (null (dependant-tag dependant)))
                   (entry (or (gethash file files) (setf (gethash file files) (cons 0.0 0.0)))))
@@ -56,10 +71,10 @@ than in 85.")
   "A test that imports FILE may reach what WEIGHT of the change arrives at there, the likelier the fewer do; what runs while FILE
 is loaded (TOP) is reached by every test that loads it."
   (let ((importers (importing-tests index file)) (total (max 1 (length (test-files index)))))
-    (when (and importers (> weight 0.01))
-      (let ((share (* 0.5 weight (rarity (length importers) total)))) (dolist (test importers) (add-score scores test share))))
-    (when (> top 0.01)
-      (map-importing (lambda (test steps) (declare (ignore steps)) (add-score scores test (* 0.3 top))) index (list file) (test-files index) :loaders))))
+    (when (and importers (> weight +least-arrival+))
+      (let ((share (* +importer-share+ weight (rarity (length importers) total)))) (dolist (test importers) (add-score scores test share))))
+    (when (> top +least-arrival+)
+      (map-importing (lambda (test steps) (declare (ignore steps)) (add-score scores test (* +loading-share+ top))) index (list file) (test-files index) :loaders))))
 
 (defun near-scores (index dependants)
   "The greatest weight that arrives at a call in each test."
@@ -88,10 +103,10 @@ is loaded (TOP) is reached by every test that loads it."
       (dolist (dependant dependants)
         (let ((tag (dependant-tag dependant)))
           (when (and tag (not (gethash (dependant-file dependant) tests)))
-            (note (tag-name index tag) (* 0.8 (dependant-weight dependant)))
+            (note (tag-name index tag) (* +dependant-name-share+ (dependant-weight dependant)))
             ;; users write the class, or the function around a local one
             (let* ((run (index-run index (tag-file tag))) (around (def-parent run (tag-def tag))))
-              (unless (= around +none+) (note (def-name run around) (* 0.6 (dependant-weight dependant)))))))))
+              (unless (= around +none+) (note (def-name run around) (* +enclosing-name-share+ (dependant-weight dependant)))))))))
     (let ((list (loop for name being the hash-keys of table using (hash-value weight) collect (cons name weight))))
       (setf list (sort list #'> :key #'cdr))
       ;; texts, which decide between equals, are only read of those that may be kept
@@ -115,8 +130,8 @@ is loaded (TOP) is reached by every test that loads it."
     (flet ((note (text weight)
              (let ((number (find-name names text)))
                (when (and number (> weight (gethash number table 0.0))) (setf (gethash number table) weight)))))
-      (loop for (name . weight) in weighted repeat 40
-            do (dolist (text (user-names (name-string names name))) (note text (* 0.6 weight))))
+      (loop for (name . weight) in weighted repeat +most-leading-words+
+            do (dolist (text (user-names (name-string names name))) (note text (* +leading-word-share+ weight))))
       (dolist (root roots)
         (loop for (name . weight) in (root-names index root)
               do (dolist (text (user-names name)) (note text weight)))))
@@ -142,7 +157,7 @@ is loaded (TOP) is reached by every test that loads it."
   (let ((wanted (wanted-words index roots weighted)) (words (test-words index)) (total (max 1 (length (test-files index)))) (scores (make-scores)))
     (loop for name being the hash-keys of wanted using (hash-value weight)
           for those = (gethash name words)
-          do (let ((value (* 0.8 weight (rarity (length those) total))))
+          do (let ((value (* +mention-share+ weight (rarity (length those) total))))
                (loop for (test . share) in those do (add-score scores test (* share value)))))
     scores))
 
@@ -151,7 +166,7 @@ is loaded (TOP) is reached by every test that loads it."
     (loop for (name . weight) in weighted
           do (let* ((counts (mention-counts index name)) (rare (rarity (length counts) total)))
                (loop for (file . count) in counts
-                     do (add-score scores file (* 0.8 weight rare (/ count (+ 1.0 count)))))))
+                     do (add-score scores file (* +mention-share+ weight rare (/ count (+ 1.0 count)))))))
     scores))
 
 ;;; Imports
@@ -245,8 +260,8 @@ that writes no name of what changed."
                          for value = (case evidence
                                        (:names names)
                                        (:calls (sqrt (value :calls)))
-                                       (:imports (if (> voice +voice+) (value :imports) (* 0.1 (value :imports))))
-                                       (:together (if (> voice +voice+) (value :together) (* 0.5 (value :together))))
+                                       (:imports (if (> voice +voice+) (value :imports) (* +silent-import-share+ (value :imports))))
+                                       (:together (if (> voice +voice+) (value :together) (* +silent-past-share+ (value :together))))
                                        (t (value evidence)))
                          when (plusp value) collect (cons evidence (* weight value)))))
       (stable-sort shares #'> :key #'cdr))))
@@ -285,7 +300,7 @@ that writes no name of what changed."
               (test-hit-names hit) (hit-names index (test-hit-file hit) own))))))
 
 (defun least-share (index tables)
-  (let ((reached (loop for value being the hash-values of (cdr (assoc :reach tables)) count (> value 0.05))))
+  (let ((reached (loop for value being the hash-values of (cdr (assoc :reach tables)) count (> value +reached+))))
     (cond ((unsure-p tables) +unsure-share+)
           ((> reached (* +wide+ (length (test-files index)))) +wide-share+)
           (t +narrow-share+))))

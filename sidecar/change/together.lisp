@@ -49,7 +49,7 @@
 changes, a commit counting less the more it changed. Nothing without a history."
   (let ((history (current-history (index-root index))))
     (when (and history (plusp (history-count history)))
-      (let* ((files (opl.search.past::past-files (past-of index history))) (table (commits-by-file index history files))
+      (let* ((files (opl.search.past:past-files (past-of index history))) (table (commits-by-file index history files))
              (sources (loop for path in paths for file = (index-file-number index path) when file collect file))
              (commits (remove-duplicates (loop for file in sources append (svref table file)))) (shared (make-hash-table)) (total 0.0))
         (flet ((weight (commit) (commit-weight history commit)))

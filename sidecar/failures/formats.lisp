@@ -215,7 +215,7 @@
                          ((member (node-name child) '("error" "failure") :test #'string=)
                           (incf failed)
                           (push (told (attribute node "name") (format nil "~@[~A~]~%~A" (attribute child "message") (node-text child)) :suite t :path (attribute node "file")) failures)))))))
-      (suite-of (opl.failures.xml::make-node :children nodes)))
+      (suite-of (opl.failures.xml:make-node :children nodes)))
     (report-of runner (nreverse failures) passed failed skipped)))
 
 ;;; TRX (dotnet test --logger trx), NUnit's and xUnit.net's own XML

@@ -1,7 +1,7 @@
 (defpackage #:opl.failures.xml
   (:use #:cl)
   (:shadowing-import-from #:opl.failures.pattern #:search)
-  (:export #:parse-xml #:node #:node-p #:node-name #:node-children #:attribute #:node-text #:children-named))
+  (:export #:parse-xml #:node #:node-p #:node-name #:node-children #:attribute #:node-text #:children-named #:make-node))
 (in-package #:opl.failures.xml)
 
 (declaim (optimize (speed 1) (safety 1)))

@@ -5,7 +5,7 @@
   (:local-nicknames (#:store #:opl.index.store))
   (:import-from #:opl.source.names #:+none+ #:known)
   (:export #:edge #:edge-caller #:edge-file #:edge-line #:edge-callee #:edge-certainty #:edge-rule #:edge-site #:edge-name #:edge-hops #:edge-via
-           #:callers #:callees #:site-edges #:do-edges #:map-edges #:reach #:call-names))
+           #:callers #:callees #:site-edges #:do-edges #:map-edges #:reach #:call-names #:site-caller))
 (in-package #:opl.graph.edges)
 
 (declaim (optimize (speed 1) (safety 1)))

@@ -7,7 +7,7 @@
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.wire.children #:with-child)
   (:export #:check-ctags #:tag-batch #:tagged #:tagged-octets #:tagged-failed #:*ctags-runs*
-           #:map-tags #:*batch-seconds*))
+           #:map-tags #:*batch-seconds* #:program-output #:unescape))
 (in-package #:opl.index.ctags)
 
 (defvar *ctags-runs* 0 "How often ctags was started by this process, for tests and for the doctor.")
@@ -30,7 +30,7 @@
                (watch (sb-thread:make-thread
                        (lambda () (sleep 10) (ignore-errors (sb-ext:process-kill child 9))) :name "ctags limit")))
           (unwind-protect
-               (progn (opl.source.octets::read-descriptor fd buffer 65536)
+               (progn (opl.source.octets:read-descriptor fd buffer 65536)
                       (sb-ext:process-wait child)
                       (values (octets-string (octet-buffer-octets buffer) :end (octet-buffer-size buffer))
                               (sb-ext:process-exit-code child)))
@@ -70,7 +70,7 @@
         (let* ((buffer (make-octet-buffer)) (late nil)
                (fd (sb-sys:fd-stream-fd (sb-ext:process-output child)))
                (reader (sb-thread:make-thread
-                        (lambda () (opl.source.octets::read-descriptor fd buffer (* 512 1024 1024)))
+                        (lambda () (opl.source.octets:read-descriptor fd buffer (* 512 1024 1024)))
                         :name "ctags output")))
           (unwind-protect
                (progn

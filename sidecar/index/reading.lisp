@@ -10,7 +10,7 @@
   (:import-from #:opl.languages.extractor #:extract #:extractor-ctags-kinds)
   (:import-from #:opl.index.store #:make-stamp)
   (:export #:*passes* #:read-files #:outcome #:outcome-path #:outcome-run #:outcome-language #:outcome-stamp #:outcome-reason
-           #:facts-of-octets #:processor-count #:content-hash #:*stall-report*))
+           #:facts-of-octets #:processor-count #:content-hash #:*stall-report* #:+racy-seconds+))
 (in-package #:opl.index.reading)
 
 (defvar *passes* '()
@@ -157,7 +157,7 @@ one, 50 ms once a gigabyte is in use: so batches grow with the repository, and s
 (defun run-worker (work)
   (handler-case
       (let* ((worker (make-worker)) (batch (take-batch work))
-             (opl.index.tags::*line-starts* (opl.source.names:make-u32 4096)))
+             (opl.index.tags:*line-starts* (opl.source.names:make-u32 4096)))
         (loop while batch
               do (let ((next (take-batch work)))
                    (read-batch worker work batch)

@@ -17,7 +17,7 @@
   "Whether the file of ENTRY is still what STAMP says. Where times cannot tell, its content is hashed."
   (destructuring-bind (path size mtime inode) entry
     (and (= size (stamp-size stamp)) (= mtime (stamp-mtime stamp)) (= inode (stamp-inode stamp))
-         (or (< mtime (- (stamp-seen stamp) opl.index.reading::+racy-seconds+))
+         (or (< mtime (- (stamp-seen stamp) opl.index.reading:+racy-seconds+))
              (same-content-p stamp root path size)))))
 
 (sb-ext:defglobal **buffer** (make-octet-buffer))
@@ -51,7 +51,7 @@ has: the next look lists the files again."
     (loop for folder in folders
           collect (let ((mtime (folder-time root folder)))
                     (cons folder (cond ((minusp mtime) -1)
-                                       ((>= mtime (- now opl.index.reading::+racy-seconds+)) -2)
+                                       ((>= mtime (- now opl.index.reading:+racy-seconds+)) -2)
                                        (t mtime)))))))
 
 (defun ignore-rules-path-p (path)
@@ -173,7 +173,7 @@ a new listing is."
           (drop-file next file)
           (push file changed))))
     (setf (index-skipped next) (sort (index-skipped next) #'string< :key #'car))
-    (publish next (if (> (length changed) opl.index.store::+most-recent+) :all changed))))
+    (publish next (if (> (length changed) opl.index.store:+most-recent+) :all changed))))
 
 (defun copy-table (table)
   (let ((copy (make-hash-table :test (hash-table-test table) :size (max 16 (hash-table-count table)))))

@@ -12,7 +12,7 @@
            #:publish #:do-definitions #:do-sites #:do-files #:do-files-in-directory #:map-rows
            #:tag #:tag-file #:tag-def #:tag-name #:tag-kind #:tag-line #:tag-end #:tag-path #:tag-scope #:tag-signature-bounds
            #:definition-tags #:tag-count #:call-site-count #:memo
-           #:stamp #:make-stamp #:stamp-size #:stamp-mtime #:stamp-inode #:stamp-seen #:stamp-hash #:tag<))
+           #:stamp #:make-stamp #:stamp-size #:stamp-mtime #:stamp-inode #:stamp-seen #:stamp-hash #:tag< #:+most-recent+))
 (in-package #:opl.index.store)
 
 (defstruct (stamp (:constructor make-stamp (size mtime inode seen hash)))

@@ -6,7 +6,7 @@
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:+none+ #:known #:intern-octets #:intern-string #:name-string
                 #:octets-string #:octet-position)
   (:import-from #:opl.index.ctags #:map-tags)
-  (:export #:merge-tags #:make-seen))
+  (:export #:merge-tags #:make-seen #:*line-starts*))
 (in-package #:opl.index.tags)
 
 (defun make-seen () (make-hash-table :test 'eql :size 2048))
@@ -97,7 +97,7 @@ SEEN: a table of `make-seen' to be reused. The offset of the next file's tags."
      (lambda (octets name-start name-end kind-start kind-end line end scope-start scope-end)
        (unless (or (= name-start name-end) (zerop line) (anonymous-p octets name-start name-end))
          (let* ((name (if (octet-position 92 octets name-start name-end)
-                          (intern-string names (opl.index.ctags::unescape octets name-start name-end))
+                          (intern-string names (opl.index.ctags:unescape octets name-start name-end))
                           (intern-octets names octets name-start name-end)))
                 (found (known-definition seen name line)))
            (cond ((null found)

@@ -11,7 +11,7 @@
   (:import-from #:opl.wire.protocol #:+sidecar-version+)
   (:export #:open-workspace #:workspace-index #:current-index #:fresh-index #:wait-for-index #:rebuild #:refresh-paths #:save
            #:workspace-state #:workspace-stage #:workspace-cache #:workspace-root #:workspace-ctags #:workspace-excludes
-           #:*workspace* #:opened-p #:*published*))
+           #:*workspace* #:opened-p #:*published* #:mark-unsaved #:workspace-reason))
 (in-package #:opl.index.workspace)
 
 (defstruct workspace
@@ -164,8 +164,14 @@ from elsewhere or a file system mounted inside.")
     (setf (workspace-watching workspace)
           (sb-thread:make-thread
            (lambda ()
-             (let ((watch (start-watch (workspace-root workspace) (mapcar #'car (index-folders (workspace-index workspace))))))
-               (setf (workspace-dirty workspace) t (workspace-watch workspace) watch)))
+             (flet ((folders () (mapcar #'car (index-folders (workspace-index workspace)))))
+               (let ((watch (start-watch (workspace-root workspace) (folders))))
+                 (when watch
+                   (sb-thread:with-mutex ((workspace-lock workspace))
+                     ;; it may have been given up meanwhile, and the folders may be others now
+                     (if (and (eq sb-thread:*current-thread* (workspace-watching workspace)) (extend-watch watch (folders)))
+                         (setf (workspace-dirty workspace) t (workspace-watch workspace) watch)
+                         (stop-watch watch)))))))
            :name "watch"))))
 
 (defun look-beside (workspace index)

@@ -12,7 +12,7 @@
            #:kind #:name #:mate #:line #:token-at #:identifier-p #:closer #:same-line-p #:new-line-p
            #:define #:bind #:materialise #:with-body #:with-block #:set-end #:call-site #:cell-list #:node #:name-node #:member-node
            #:literal-node #:code #:operand #:postfix #:expression #:arguments #:pieces #:do-pieces #:group #:find-at-depth
-           #:skip-angles #:ordinal #:string-name #:span-name #:*no-words* #:last-identifier #:truncating-nodes #:signature))
+           #:skip-angles #:ordinal #:string-name #:span-name #:*no-words* #:last-identifier #:do-angled-pieces #:truncating-nodes #:signature #:drop-nodes))
 (in-package #:opl.languages.braces)
 (declaim (optimize (speed 1) (safety 1)))
 (declaim (ftype function arguments postfix primary))
@@ -23,7 +23,7 @@
 
 (defun word-set (&rest words)
   "A bit vector over name numbers with those of WORDS set."
-  (let* ((numbers (mapcar #'opl.source.names::well-known-number words))
+  (let* ((numbers (mapcar #'opl.source.names:well-known-number words))
          (bits (make-array (1+ (reduce #'max numbers :initial-value 0)) :element-type 'bit :initial-element 0)))
     (dolist (number numbers bits) (setf (sbit bits number) 1))))
 

@@ -59,6 +59,18 @@
             (t (return nil)))
       (incf i))))
 
+(defun do-angled-pieces (function w from to)
+  "Calls FUNCTION with start and end of the pieces in [FROM, TO), none of them empty, between commas outside brackets and angles."
+  (declare (type fixnum from to) (type function function))
+  (let ((start from) (i from))
+    (declare (type fixnum start i))
+    (loop
+      (cond ((>= i to) (when (< start to) (funcall function start to)) (return))
+            ((token-at w i ",") (when (< start i) (funcall function start i)) (setf i (1+ i) start i))
+            ((token-at w i "<") (setf i (or (skip-angles w i to) (1+ i))))
+            ((token-opens-p (w-tokens w) i) (setf i (1+ (closer w i to))))
+            (t (incf i))))))
+
 (defun last-identifier (w from to)
   "The last identifier in [FROM, TO), or nil."
   (loop for i of-type fixnum from (1- to) downto from when (identifier-p w i) do (return i)))

@@ -211,7 +211,7 @@ Values: node of its type, token after, its body's closing brace or nil."
       (multiple-value-bind (type next)
           ;; a look ahead for the body: a function type has none
           (let ((nodes (draft-node-count (w-facts w))))
-            (multiple-value-prog1 (function-type w (1+ i) to) (opl.languages.braces::drop-nodes (w-facts w) nodes)))
+            (multiple-value-prog1 (function-type w (1+ i) to) (opl.languages.braces:drop-nodes (w-facts w) nodes)))
         (declare (ignore type) (type fixnum next))
         (if (and (token-at w next "{") (< next to))
             (with-body (w def)

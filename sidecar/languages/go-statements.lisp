@@ -154,7 +154,7 @@
       (let ((nodes (draft-node-count (w-facts w))))
         (multiple-value-bind (type next) (function-type w (1+ start) end)
           (declare (ignore type) (type fixnum next))
-          (opl.languages.braces::drop-nodes (w-facts w) nodes)
+          (opl.languages.braces:drop-nodes (w-facts w) nodes)
           (if (and (token-at w next "{") (>= (1+ (closer w next end)) end))
               (let ((def (define w at (known "function") :from at :to next :flags (logior +local+ +has-body+)))
                     (outer (w-def w)))

@@ -165,18 +165,6 @@
                       w (1+ open) close)
     (values (nreverse types) variadic)))
 
-(defun do-angled-pieces (function w from to)
-  "Calls FUNCTION with start and end of the pieces in [FROM, TO) between commas outside brackets and angles."
-  (declare (type fixnum from to) (type function function))
-  (let ((start from) (i from))
-    (declare (type fixnum start i))
-    (loop
-      (cond ((>= i to) (when (< start to) (funcall function start to)) (return))
-            ((token-at w i ",") (funcall function start i) (setf i (1+ i) start i))
-            ((token-at w i "<") (setf i (or (skip-angles w i to) (1+ i))))
-            ((token-opens-p (w-tokens w) i) (setf i (1+ (closer w i to))))
-            (t (incf i))))))
-
 (defun method-end (w i to)
   "The `{' of the body, or the `;', of the method whose parameters ended before I."
   (declare (type fixnum i to))

@@ -6,7 +6,7 @@
   (:use #:cl #:opl.source.tokens #:opl.source.facts #:opl.languages.braces)
   (:import-from #:opl.source.names #:+none+ #:known #:name-octet #:name-length)
   (:export #:tongue #:make-tongue #:walk-tongue #:tongue-p #:words #:kinds #:expression-end #:take-declaration #:take-body #:parse-type
-           #:upper-name-p #:*tongue* #:statement #:primary #:postfix-hook #:skip-annotations))
+           #:upper-name-p #:*tongue* #:statement #:primary #:postfix-hook #:skip-annotations #:tongue-keywords #:tongue-openers))
 (in-package #:opl.languages.keyworded)
 (declaim (optimize (speed 1) (safety 1)))
 (declaim (ftype function take-function take-type))

@@ -48,7 +48,7 @@
   (let ((numbers '()))
     (flet ((note (word class)
              (dolist (spelling (list word (string-upcase word)))
-               (push (cons (opl.source.names::well-known-number spelling) class) numbers))))
+               (push (cons (opl.source.names:well-known-number spelling) class) numbers))))
       (loop for (word . kind) in *kinds* do (note word kind))
       (loop for (class . words) in *classes* do (dolist (word words) (note word class))))
     (let ((table (make-array (1+ (reduce #'max numbers :key #'car)) :initial-element nil)))

@@ -89,6 +89,6 @@
   (let ((*tongue* *zig*))
     (let ((w (start-walk tokens facts names path
                          (make-dialect :primary #'primary :postfix #'postfix-hook :statement #'statement-of
-                                       :keywords (opl.languages.keyworded::tongue-keywords *zig*)
-                                       :openers (opl.languages.keyworded::tongue-openers *zig*)))))
+                                       :keywords (opl.languages.keyworded:tongue-keywords *zig*)
+                                       :openers (opl.languages.keyworded:tongue-openers *zig*)))))
       (code w 0 (tokens-count tokens)))))

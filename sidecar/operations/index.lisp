@@ -62,7 +62,7 @@ by the graph.")
         (destructuring-bind (stage done total) (workspace-stage *workspace*)
           (emit status (workspace-state *workspace*) (and (string/= stage "") stage) done total
                 (if index (index-live-count index) 0) (if index (tag-count index) 0)
-                (opl.index.workspace::workspace-reason *workspace*))))))
+                (opl.index.workspace:workspace-reason *workspace*))))))
 
 (define-operation refresh (paths)
   "Brings the index up to date with PATHS, or with the whole tree."
@@ -143,7 +143,7 @@ by the graph.")
     (emit check "threads" threads (if threads "yes" "no") (and (not threads) "install an SBCL built with threads; the packages of Debian, Fedora and Homebrew are")))
   (multiple-value-bind (version reason) (check-ctags ctags)
     (emit check "ctags" (and version t) (or version "none") reason))
-  (let ((output (opl.index.ctags::program-output "git" '("--version"))))
+  (let ((output (opl.index.ctags:program-output "git" '("--version"))))
     (emit check "git" (and output t) (if output (string-trim '(#\Newline) output) "none")
           (and (not output) "install git; without it files are found by walking, and history is not used")))
   (emit check "processors" t (format nil "~D" (opl.index.reading:processor-count)) nil)

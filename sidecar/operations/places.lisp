@@ -37,10 +37,10 @@
   "Gives INDEX the tables that paths alone decide of the one published before it, when no file has come or gone."
   (let ((before (and **before** (sb-ext:weak-pointer-value **before**))))
     (when (and before (not (eq before index)) (same-paths-p before index))
-      (sb-thread:with-recursive-lock ((opl.index.store::index-lock before))
+      (sb-thread:with-recursive-lock ((opl.index.store:index-lock before))
         (dolist (key *path-tables*)
-          (multiple-value-bind (table found) (gethash key (opl.index.store::index-extensions before))
-            (when found (setf (gethash key (opl.index.store::index-extensions index)) table))))))
+          (multiple-value-bind (table found) (gethash key (opl.index.store:index-extensions before))
+            (when found (setf (gethash key (opl.index.store:index-extensions index)) table))))))
     (setf **before** (sb-ext:make-weak-pointer index))))
 
 (defconstant +quiet-seconds+ 0.3 "Edits come in bursts: tables are made for an index that has stayed so long.")
@@ -75,4 +75,4 @@
 
 (pushnew 'warm *published*)
 (pushnew 'inherit *published*)
-(pushnew 'warm opl.search.commits::*on-change*)
+(pushnew 'warm opl.search.commits:*on-change*)

@@ -7,7 +7,8 @@
   (:import-from #:opl.source.files #:git-output)
   (:import-from #:opl.wire.children #:with-child)
   (:import-from #:opl.index.store #:index-root #:index-live-count)
-  (:export #:read-history #:current-history #:history-state #:follow-head #:wait-for-history #:history-within #:begin-reading #:+history-octets+))
+  (:export #:read-history #:current-history #:history-state #:follow-head #:wait-for-history #:history-within #:begin-reading #:+history-octets+
+           #:*on-change*))
 (in-package #:opl.search.commits)
 
 (defconstant +history-octets+ 16000000 "Octets a history may take; one that takes more is read again with half the commits.")
@@ -187,7 +188,7 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
 (push (lambda (root)
         ;; what is empty is not kept, and a snapshot of hundreds of megabytes is not written for it
         (when (and opl.index.workspace:*workspace* (plusp (history-count (current-history root))))
-          (opl.index.workspace::mark-unsaved opl.index.workspace:*workspace*)))
+          (opl.index.workspace:mark-unsaved opl.index.workspace:*workspace*)))
       *on-change*)
 
 (defun history-part (index)

@@ -213,7 +213,7 @@
          (slots (evidence-group-slots evidence)))
     (flet ((take (row group)
              (declare (type (unsigned-byte 32) row) (type (unsigned-byte 16) group))
-             (let ((uses (opl.source.facts::word-uses run row)))
+             (let ((uses (opl.source.facts:word-uses run row)))
                (loop for k of-type index-number from (aref starts group) below (aref starts (1+ group))
                      do (let ((slot (aref slots k)))
                           (add-count counter slot +code-words+ (uses-code uses))

@@ -62,7 +62,7 @@
 
 (defparameter *plain-hashes*
   (let ((table (make-hash-table)))
-    (loop for word being the hash-keys of opl.search.plain::*plain-words*
+    (loop for word being the hash-keys of opl.search.plain:*plain-words*
           do (let ((octets (string-octets word)))
                (map-terms (lambda (hash whole-p) (unless whole-p (setf (gethash hash table) t))) octets 0 (length octets))))
     table)

@@ -73,7 +73,7 @@
                       (unless (= file +none+)
                         (incf (aref (past-commits past) file) 1.0)
                         (incf (aref (past-recent past) file) weight))))))))
-          (sb-thread:with-recursive-lock ((opl.index.store::index-lock index))
+          (sb-thread:with-recursive-lock ((opl.index.store:index-lock index))
             (setf (gethash :past (index-extensions index)) past))
           past))))
 

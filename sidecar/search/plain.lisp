@@ -3,7 +3,7 @@
 
 (defpackage #:opl.search.plain
   (:use #:cl)
-  (:export #:plain-word-p #:word-shape))
+  (:export #:plain-word-p #:word-shape #:*plain-words*))
 (in-package #:opl.search.plain)
 
 (defparameter *plain-words*

@@ -88,7 +88,7 @@
 (defun edge-hash (text last)
   "The hash of TEXT's LAST part, or of its first; nil when that is a plain word or no word."
   (let* ((octets (string-octets text)) (parts '()))
-    (opl.search.terms::map-parts (lambda (from to) (push (cons from to) parts)) octets 0 (length octets))
+    (opl.search.terms:map-parts (lambda (from to) (push (cons from to) parts)) octets 0 (length octets))
     (let ((part (if last (first parts) (car (last parts)))))
       (when part
         (destructuring-bind (from . to) part
@@ -103,7 +103,7 @@
       (note-term collector (pair-hash first second) +pair+ (format nil "~A ~A" before text) region))))
 
 (defun map-part-texts (function octets)
-  (opl.search.terms::map-parts
+  (opl.search.terms:map-parts
    (lambda (from to) (funcall function (opl.source.names:octets-string octets :start from :end to)))
    octets 0 (length octets)))
 

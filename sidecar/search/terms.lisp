@@ -11,7 +11,7 @@
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:names #:names-count
                 #:names-octets #:name-bounds #:with-names-locked)
   (:export #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+ #:string-terms #:term-hash #:whole-hash #:stem-end
-           #:part-count #:word-start-p #:word-octet-p #:+term-octets+))
+           #:part-count #:word-start-p #:word-octet-p #:+term-octets+ #:map-parts))
 (in-package #:opl.search.terms)
 
 (declaim (optimize (speed 2) (safety 1)))

@@ -79,7 +79,7 @@ git's locks, asks nothing, reads at most LIMIT octets."
                                                                 (eql 0 (search "GIT_INDEX_FILE=" entry)) (eql 0 (search "LC_ALL=" entry))))
                                                           (sb-ext:posix-environ))))
           (let ((fd (sb-sys:fd-stream-fd (sb-ext:process-output child))))
-            (opl.source.octets::read-descriptor fd buffer limit)
+            (opl.source.octets:read-descriptor fd buffer limit)
             (sb-ext:process-wait child)
             (values (subseq (octet-buffer-octets buffer) 0 (octet-buffer-size buffer))
                     (sb-ext:process-exit-code child))))

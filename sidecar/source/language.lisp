@@ -61,11 +61,11 @@ that this language does not have."
                     (t 0))
               (aref bits octet)
               (if (or (member (aref classes octet) '(1 2)) (find octet more :key #'char-code)) 1 0)
-              (aref singles octet) (opl.source.names::well-known-number (string (code-char octet)))))
+              (aref singles octet) (opl.source.names:well-known-number (string (code-char octet)))))
       (loop for (text action) in openers
             do (push (cons (text-octets text) action) (aref by-octet (char-code (char text 0)))))
       (loop for text in (set-difference (append operators *usual-operators*) without :test #'string=)
-            do (push (cons (text-octets text) (opl.source.names::well-known-number text))
+            do (push (cons (text-octets text) (opl.source.names:well-known-number text))
                      (aref operator-lists (char-code (char text 0)))))
       (dotimes (octet 256)
         (setf (aref by-octet octet) (sorted-by-length (copy-list (aref by-octet octet)))

@@ -9,7 +9,7 @@
            #:name-string #:name-length #:name-octet #:name-bounds #:names-octets
            #:lexicon #:make-lexicon #:lexicon-reset #:lexicon-intern #:lexicon-count #:lexicon-globalize
            #:lexicon-uses #:lexicon-starts #:lexicon-ends #:string-octets #:octets-string #:with-names-locked
-           #:names-columns #:names-from-columns #:octet-position #:octet-count #:hash-octets))
+           #:names-columns #:names-from-columns #:octet-position #:octet-count #:hash-octets #:well-known-number))
 (in-package #:opl.source.names)
 
 (deftype octets () '(simple-array (unsigned-byte 8) (*)))

@@ -5,7 +5,7 @@
   (:import-from #:opl.source.names #:octets #:make-octets)
   (:export #:file-state #:read-octets-into #:octet-buffer #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size
            #:directory-entries #:regular #:folder #:link #:other #:native-join #:real-path
-           #:current-seconds))
+           #:current-seconds #:read-descriptor))
 (in-package #:opl.source.octets)
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
