@@ -25,7 +25,7 @@ export function createHost(root: string, options?: unknown, write?: (text: strin
   const share = async () => {
     const read = await host.settings();
     // The channel is loaded here and not above: a session that asks nothing does not pay for it.
-    const { shareSidecar } = await import('./channel/sidecar.ts');
+    const { shareSidecar } = await import('./channel/shared.ts');
     return shareSidecar(sidecarOptions(root, read, (text) => host.log(text)));
   };
   const host: Host = {

@@ -2,7 +2,8 @@
 
 import path from 'node:path';
 import { prepareLaunch } from '../plugin/channel/core.ts';
-import { type SidecarOptions, shareSidecar } from '../plugin/channel/sidecar.ts';
+import { shareSidecar } from '../plugin/channel/shared.ts';
+import type { SidecarOptions } from '../plugin/channel/sidecar.ts';
 import { CACHE } from './scratch.ts';
 
 export const SBCL = process.env.OPL_SBCL ?? 'sbcl';

@@ -2,11 +2,11 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram } from './child.ts';
 import { Fault } from './fault.ts';
+import { underLock } from './lock.ts';
 
 /** The plugin's own folder: above plugin/channel in a checkout, above dist/channel in the package. */
 export const PACKAGE_FOLDER = path.resolve(import.meta.dirname, '../..');
@@ -147,7 +147,7 @@ export async function prepareLaunch(options: CoreOptions): Promise<Launch> {
   }
   try {
     await mkdir(folder, { recursive: true });
-    await underLock(`${folder}.lock`, async () => {
+    await underLock(`${folder}.lock`, STALE_MILLISECONDS, async () => {
       if (!existsSync(core)) await build(core, options);
     });
   } catch (error) {
@@ -171,42 +171,6 @@ function touch(folder: string): void {
     utimesSync(folder, new Date(), new Date());
   } catch {
     // A read-only cache serves as well.
-  }
-}
-
-/** Runs WORK while this process alone holds LOCK. A lock whose owner is gone, or that is very old, is taken over. */
-async function underLock(lock: string, work: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      const file = await open(lock, 'wx');
-      await file.writeFile(String(process.pid));
-      await file.close();
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      // Two waiters may take over at once and build twice; each writes under a name of its own, so nothing worse comes of it.
-      if (await isStale(lock)) await rm(lock, { force: true });
-      else await sleep(100);
-    }
-  }
-  try {
-    await work();
-  } finally {
-    await rm(lock, { force: true });
-  }
-}
-
-async function isStale(lock: string): Promise<boolean> {
-  try {
-    const { mtimeMs } = await stat(lock);
-    if (Date.now() - mtimeMs > STALE_MILLISECONDS) return true;
-    const pid = Number(await readFile(lock, 'utf8'));
-    // Its owner may not have written its number yet.
-    if (!pid) return Date.now() - mtimeMs > 5000;
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
 

@@ -4,35 +4,19 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Fault, type FaultCode } from '../../plugin/channel/fault.ts';
-import { Sidecar, type SidecarOptions } from '../../plugin/channel/sidecar.ts';
-import { alive, scratchFolder } from '../scratch.ts';
+import type { Sidecar, SidecarOptions } from '../../plugin/channel/sidecar.ts';
+import { falseSidecar as sidecarOf } from '../false-sidecar.ts';
+import { alive } from '../scratch.ts';
 
 const log: string[] = [];
 
-function falseSidecar(t: TestContext, name: string, greetingMilliseconds = 20_000): Sidecar {
-  const root = scratchFolder(t);
-  const options: SidecarOptions = {
-    root,
-    sbcl: 'sbcl',
-    ctags: 'ctags',
-    excludes: [],
-    cacheFolder: root,
-    indexFolder: root,
-    heapMegabytes: 512,
-    stackMegabytes: 2,
-    log: (text) => log.push(text),
-    launch: async () => ({
-      program: process.execPath,
-      arguments: [path.join(import.meta.dirname, 'false', `${name}.mjs`)],
-      greetingMilliseconds,
-      core: null,
-      note: null,
-    }),
-  };
-  const sidecar = new Sidecar(options);
-  t.after(() => sidecar.stop());
-  return sidecar;
-}
+const falseSidecar = (t: TestContext, name: string, greetingMilliseconds = 20_000): Sidecar =>
+  sidecarOf(
+    t,
+    [path.join(import.meta.dirname, 'false', `${name}.mjs`)],
+    (text) => log.push(text),
+    greetingMilliseconds,
+  );
 
 async function fails(work: Promise<unknown>, code: FaultCode, message: RegExp): Promise<void> {
   await assert.rejects(work, (error) => {

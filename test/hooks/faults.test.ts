@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { Sidecar } from '../../plugin/channel/sidecar.ts';
 import { autoContext } from '../../plugin/hooks/auto-context.ts';
 import { compaction } from '../../plugin/hooks/compaction.ts';
 import { composeHooks } from '../../plugin/hooks/compose.ts';
@@ -14,7 +13,7 @@ import { skills } from '../../plugin/hooks/skills.ts';
 import { systemNote } from '../../plugin/hooks/system-note.ts';
 import type { Host } from '../../plugin/host.ts';
 import { readSettings } from '../../plugin/settings.ts';
-import { scratchFolder } from '../scratch.ts';
+import { falseSidecar } from '../false-sidecar.ts';
 
 /** What the programs of false/sidecar.mjs do wrong. */
 const FAULTS = [
@@ -32,27 +31,9 @@ const FAULTS = [
 
 /** A host over a sidecar with FAULT; what it logs goes to SAID. */
 function hostWith(t: TestContext, fault: string, said: string[]): Host {
-  const root = scratchFolder(t);
   const log = (text: string) => void said.push(text);
-  const sidecar = new Sidecar({
-    root,
-    sbcl: 'sbcl',
-    ctags: 'ctags',
-    excludes: [],
-    cacheFolder: root,
-    indexFolder: root,
-    heapMegabytes: 512,
-    stackMegabytes: 2,
-    log,
-    launch: async () => ({
-      program: process.execPath,
-      arguments: [path.join(import.meta.dirname, 'false/sidecar.mjs'), fault],
-      greetingMilliseconds: 3000,
-      core: null,
-      note: null,
-    }),
-  });
-  t.after(() => sidecar.stop());
+  const sidecar = falseSidecar(t, [path.join(import.meta.dirname, 'false/sidecar.mjs'), fault], log, 3000);
+  const { root } = sidecar.options;
   const settings = async () => readSettings({ cacheFolder: root });
   return { root, log, settings, sidecar: async () => sidecar, dispose: async () => sidecar.stop() };
 }
