@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Fault, type FaultCode } from '../../plugin/channel/fault.ts';
-import type { Sidecar, SidecarOptions } from '../../plugin/channel/sidecar.ts';
+import type { Sidecar } from '../../plugin/channel/sidecar.ts';
 import { falseSidecar as sidecarOf } from '../false-sidecar.ts';
 import { alive } from '../scratch.ts';
 
