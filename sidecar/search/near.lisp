@@ -175,6 +175,8 @@ imports much says less of each."
 (defconstant +together-files+ 5 "Best files whose commits count.")
 (defconstant +together-breadth+ 10 "Source files of a commit beyond which it says nothing of what belongs together.")
 
+(defconstant +commits-in-doubt+ 3.0 "Added to how often a file changed: of one that changed once or twice, what came along may be chance. Set by hand.")
+
 (defun together-scores (evidence first)
   "By file: commits that changed it along with one of the files with the greatest of FIRST. A file that changes often says less."
   (declare (type floats first))
@@ -185,7 +187,7 @@ imports much says less of each."
         (declare (type u32-vector files breadths) (type floats commits))
         (dolist (file (best-files evidence first #'source-class-p +together-files+))
           (declare (type fixnum file))
-          (setf (aref marks file) (/ (aref first file) (+ 3.0 (aref commits file)))))
+          (setf (aref marks file) (/ (aref first file) (+ +commits-in-doubt+ (aref commits file)))))
         (dotimes (commit (history-count history))
           (let ((breadth (ash (aref breadths commit) -1)) (worth 0.0))
             (declare (type single-float worth))
