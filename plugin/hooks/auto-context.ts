@@ -1,175 +1,144 @@
 // Each new turn of the user gets a short list of places that likely matter, at the tail of that turn and stored with it, so that what the model
-// has read before stays the same to the byte and its provider's prompt cache holds. A turn hardly waits: a list that comes later, as in the first turn
-// of a session, whose sidecar is still starting, stands after the first result of that turn that is about the repository. OPL_AUTO_CONTEXT=0 turns it off.
+// has read before stays the same to the byte and its provider's prompt cache holds. The list is asked for when the turn begins and taken when OpenCode
+// has read the session again for its request, 25 ms later, so a turn hardly waits. A list that comes still later, as in the first turn of a session,
+// whose sidecar is starting, stands after the first result of that turn that is about the repository. OPL_AUTO_CONTEXT=0 turns it off.
 
-import type { Part } from '@opencode-ai/sdk';
+import type { PluginInput } from '@opencode-ai/plugin';
 import type { Reply } from '../channel/sidecar.ts';
 import type { Host } from '../host.ts';
 import type { HookFile } from './compose.ts';
 import { refresh } from './freshness.ts';
 import { inTime } from './in-time.ts';
+import { LateLists, LOOKING } from './late-lists.ts';
+import { askForTurn, listsWanted, turnMilliseconds, unseen } from './likely-places.ts';
 import { userText } from './observation.ts';
 import { nextPartID } from './part-id.ts';
 import { sessionState } from './sessions.ts';
 
-/** Files that are listed at most, and characters of the whole list: some 250 tokens. */
-const FILES = 6;
-const CHARACTERS = 1000;
+/** Lists that are held because OpenCode has not stored them, at most; the oldest goes first. */
+const HELD = 500;
 
-/** Symbols shown beside a file. */
-const SYMBOLS = 3;
-
-/** What a turn waits for its list at most: the sidecar answers in a third of it from an index of 5,000 files. */
-const TURN_MILLISECONDS = 30;
-
-/** A list that is not there by then, because the first index takes so long, is not wanted any more. */
-const LATE_MILLISECONDS = 120_000;
-
-/** Tools after whose result a late list may stand: those by which a model looks around. */
-const LOOKING = new Set(['grep', 'glob', 'list', 'read', 'bash']);
-
-/** Turns with fewer words ask for nothing that could be looked for. */
-const WORDS = 3;
-
-/** Characters of a turn that are asked about: what follows is pasted. */
-const TASK = 4000;
-
-/** A list whose best file is not this much above its last one is a guess among equals. */
-const SPREAD = 1.3;
-
-/** Files with less than this share of the best one's score are not worth a line. */
-const SHARE = 0.3;
-
-/** Turns that ask for nothing new. */
-const TRIVIAL =
-  /^(?:(?:yes|no|ok(?:ay)?|sure|please|thanks?|thank you|continue|go (?:on|ahead)|proceed|next|do it|keep going|carry on|good|great|fine|perfect|looks good|lgtm|stop|wait|hi|hello|y|n|yep|nope|right|done|retry|again|try again|ja|nein|bitte|danke|weiter|mach weiter|mach|gut|genau|oui|non|merci|vas-y|d'accord|s[ií]|gracias|vale|sigue|hola)[\s,.!]*)+$/i;
-
-export function isTrivial(text: string): boolean {
-  const words = text.split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
-  return words.length < WORDS || TRIVIAL.test(text.trim());
+interface Turn {
+  messageID: string;
+  partID: string;
+  text: string;
+  work: Promise<Reply<'places'>>;
 }
 
-/** The list for REPLY without the paths of SEEN, or nothing when the index is not sure enough to speak unasked. */
-export function contextList(
-  reply: Reply<'places'>,
-  seen: ReadonlySet<string>,
-): { text: string; paths: string[] } | undefined {
-  const files = reply['ranked-file'];
-  const best = files[0];
-  if (!best || reply.answer[0]?.complete === false || best.role !== 'match') return undefined;
-  const last = files.at(-1)!;
-  if (files.length > 2 && best.score < SPREAD * last.score) return undefined;
-  const lines: string[] = [];
-  const paths: string[] = [];
-  let length = 0;
-  const telling = files.filter(
-    ({ path, score, role }) => score >= SHARE * best.score && role !== 'lexical' && !seen.has(path),
-  );
-  for (const { path, role } of telling.slice(0, FILES)) {
-    const symbols = reply.symbol.filter((symbol) => symbol.path === path).slice(0, SYMBOLS);
-    const line = `- ${path}${role === 'match' ? '' : ` (${role})`}${symbols.length ? `: ${symbols.map((one) => `${one.name}:${one.line}`).join(', ')}` : ''}`;
-    if (length + line.length > CHARACTERS) break;
-    length += line.length;
-    lines.push(line);
-    paths.push(path);
-  }
-  if (lines.length === 0) return undefined;
-  return {
-    text: `<likely-places note="from the repository's index; may be wrong">\n${lines.join('\n')}\n</likely-places>`,
-    paths,
+interface ListPart {
+  id: string;
+  sessionID: string;
+  messageID: string;
+  type: 'text';
+  synthetic: true;
+  text: string;
+}
+
+interface Message {
+  info: { id?: string; sessionID?: string };
+  parts: { id?: string }[];
+}
+
+/** Puts PART where OpenCode, which orders a message's parts by their ids, will have it once it is stored. */
+function insert(parts: { id?: string }[], part: ListPart): void {
+  const after = parts.findIndex(({ id }) => id !== undefined && id > part.id);
+  parts.splice(after < 0 ? parts.length : after, 0, part);
+}
+
+/** Has OpenCode keep PART with its message. Its client for plugins has no name for that request, so it is made by hand. */
+async function store(input: PluginInput, { id: partID, sessionID, messageID, ...rest }: ListPart): Promise<unknown> {
+  const { _client: client } = input.client as unknown as {
+    _client?: { patch?(request: object): Promise<{ error?: unknown }> };
   };
+  const answer = await client?.patch?.({
+    url: '/session/{sessionID}/message/{messageID}/part/{partID}',
+    path: { sessionID, messageID, partID },
+    body: { id: partID, sessionID, messageID, ...rest },
+    headers: { 'Content-Type': 'application/json' },
+  });
+  return answer ? answer.error : 'no such request';
 }
 
-async function ask(host: Host, session: string, task: string): Promise<Reply<'places'>> {
-  const sidecar = await host.sidecar();
-  return sidecar.call(
-    'places',
-    { session, task, limit: FILES * 2 },
-    { signal: AbortSignal.timeout(LATE_MILLISECONDS) },
-  );
-}
+class TurnLists {
+  readonly #host: Host;
+  readonly #input: PluginInput;
+  readonly #late: LateLists;
+  readonly #begun = new Map<string, Turn>();
+  /** By message: lists that the model has read and that OpenCode's store may not hold. */
+  readonly #held = new Map<string, ListPart>();
 
-/** False where the user has turned the lists off. */
-export function listsWanted(environment: NodeJS.ProcessEnv = process.env): boolean {
-  return !/^(0|false|off|no)$/i.test(environment.OPL_AUTO_CONTEXT ?? '');
-}
-
-/** What a turn waits: OPL_AUTO_CONTEXT_MS, for slow machines, else a few milliseconds. */
-function turnMilliseconds(environment: NodeJS.ProcessEnv = process.env): number {
-  const given = Number.parseInt(environment.OPL_AUTO_CONTEXT_MS ?? '', 10);
-  return given >= 0 ? given : TURN_MILLISECONDS;
-}
-
-/** Lists that came after their turn had gone on, by session. One at most: the next turn asks anew. */
-export class LateLists {
-  readonly #waiting = new Map<string, { reply?: Reply<'places'>; text: string }>();
-
-  /** Keeps what WORK comes to for SESSION's turn that says TEXT, in place of what an earlier turn has left. */
-  keep(session: string, text: string, work: Promise<Reply<'places'>>): void {
-    const entry: { reply?: Reply<'places'>; text: string } = { text };
-    this.#waiting.set(session, entry);
-    work.then(
-      (reply) => {
-        entry.reply = reply;
-      },
-      () => {
-        if (this.#waiting.get(session) === entry) this.#waiting.delete(session);
-      },
-    );
+  constructor(host: Host, input: PluginInput, late: LateLists) {
+    this.#host = host;
+    this.#input = input;
+    this.#late = late;
   }
 
-  /** The list for SESSION that has come since, once. */
-  take(host: Host, session: string): string | undefined {
-    const { reply, text } = this.#waiting.get(session) ?? {};
-    if (!reply) return undefined;
-    this.#waiting.delete(session);
-    return unseen(host, session, text!, reply);
+  /** A turn of SESSION begins. */
+  begin(session: string, messageID: string, parts: { id?: string }[]): void {
+    this.#late.drop(session);
+    this.#begun.delete(session);
+    const text = userText(parts as never);
+    const work = askForTurn(this.#host, session, text);
+    if (work) this.#begun.set(session, { messageID, partID: nextPartID(parts.at(-1)?.id), text, work });
   }
 
-  /** What SESSION still waits for is not wanted any more. */
-  drop(session: string): void {
-    this.#waiting.delete(session);
+  /** MESSAGES are about to be sent: the list of a turn that has just begun is waited for, and those that are not stored are put in. */
+  async complete(messages: Message[]): Promise<void> {
+    const session = messages[0]?.info?.sessionID;
+    if (!session) return;
+    const turn = this.#begun.get(session);
+    if (
+      turn &&
+      !sessionState(this.#host, session).compacting &&
+      messages.some(({ info }) => info.id === turn.messageID)
+    ) {
+      this.#begun.delete(session);
+      await this.#take(session, turn);
+    }
+    for (const { info, parts } of messages) {
+      const part = this.#held.get(info.id ?? '');
+      if (!part) continue;
+      if (parts.some(({ id }) => id === part.id)) this.#held.delete(part.messageID);
+      else insert(parts, part);
+    }
   }
-}
 
-/** The list of REPLY without what SESSION has seen or its turn TEXT names; its paths count as seen from then on. */
-function unseen(host: Host, session: string, text: string, reply: Reply<'places'>): string | undefined {
-  const { seen } = sessionState(host, session);
-  const list = contextList(reply, new Set([...seen, ...mentioned(text)]));
-  for (const path of list?.paths ?? []) seen.add(path);
-  return list?.text;
-}
-
-/** The list for a turn of SESSION that says TEXT, or nothing: none is wanted, or it comes later and is kept in LATE. */
-export async function likelyPlaces(
-  host: Host,
-  session: string,
-  text: string,
-  late: LateLists,
-): Promise<string | undefined> {
-  late.drop(session);
-  if (isTrivial(text) || sessionState(host, session).parent) return undefined;
-  const work = ask(host, session, text.slice(0, TASK));
-  try {
-    const reply = await inTime(turnMilliseconds(), work);
+  async #take(session: string, { messageID, partID, text, work }: Turn): Promise<void> {
+    const start = performance.now();
+    const waited = () => `${(performance.now() - start).toFixed(1)} ms waited`;
+    let list: string | undefined;
+    try {
+      const reply = await inTime(turnMilliseconds(), work);
+      list = unseen(this.#host, session, text, reply);
+      this.#host.log(`list of a turn: ${list ? 'shown' : 'nothing to show'}, ${waited()}`);
+    } catch {
+      this.#host.log(`list of a turn: late, ${waited()}`);
+      this.#late.keep(session, text, work);
+      return;
+    }
     // What was edited elsewhere since the last look shows in the next answer; this one did not wait for it.
-    refresh(host, []);
-    return unseen(host, session, text, reply);
-  } catch {
-    late.keep(session, text, work);
-    return undefined;
+    refresh(this.#host, []);
+    if (!list) return;
+    const part: ListPart = { id: partID, sessionID: session, messageID, type: 'text', synthetic: true, text: list };
+    this.#held.set(messageID, part);
+    if (this.#held.size > HELD) this.#held.delete(this.#held.keys().next().value!);
+    // The request does not wait for the store; until it is done, and where it cannot be, the list is put in each time.
+    store(this.#input, part)
+      .then((error) => error && this.#host.log(`list not stored: ${JSON.stringify(error)}`))
+      .catch((error) => this.#host.log(`list not stored: ${error.message}`));
   }
 }
 
-export const autoContext: HookFile = (host) => {
+export const autoContext: HookFile = (host, input) => {
   if (!listsWanted()) return {};
   const late = new LateLists();
+  const turns = new TurnLists(host, input, late);
   return {
     async 'chat.message'({ sessionID }, { message, parts }) {
-      const text = await likelyPlaces(host, sessionID, userText(parts as never), late);
-      if (!text) return;
-      const id = nextPartID(parts.at(-1)?.id);
-      parts.push({ id, sessionID, messageID: message.id, type: 'text', synthetic: true, text } as Part);
+      turns.begin(sessionID, message.id, parts);
+    },
+    async 'experimental.chat.messages.transform'(_, { messages }) {
+      await turns.complete(messages as unknown as Message[]);
     },
     async 'tool.execute.after'({ tool, sessionID }, result) {
       if (!LOOKING.has(tool) || typeof result?.output !== 'string') return;
@@ -181,8 +150,3 @@ export const autoContext: HookFile = (host) => {
     },
   };
 };
-
-/** Paths that the user named; the model has them already. */
-function mentioned(text: string): string[] {
-  return text.match(/[\w./@-]+\.\w+/g) ?? [];
-}

@@ -2,10 +2,11 @@
 // tokens) is left out.
 
 import type { Host } from '../host.ts';
-import { LateLists, likelyPlaces, listsWanted } from './auto-context.ts';
 import { compactionFacts } from './compaction.ts';
-import { refreshAfter } from './freshness.ts';
+import { refresh, refreshAfter } from './freshness.ts';
+import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
+import { askForTurn, listsWanted, turnMilliseconds, unseen } from './likely-places.ts';
 import { recordCall } from './observation.ts';
 import { type CommandContext, SecondHandover } from './second-handover.ts';
 import { NOTE } from './system-note.ts';
@@ -41,14 +42,19 @@ function addSystem(event: Event, text: string): void {
   system.push(typeof system[0] === 'string' ? text : ({ type: 'text', text } as { text: string }));
 }
 
-async function prompted(host: Host, event: Event, late: LateLists): Promise<void> {
+async function prompted(host: Host, event: Event): Promise<void> {
   const session = String(event.sessionID);
   const prompt = (event.prompt ?? {}) as Prompt;
   const text = promptText(prompt).trim();
   if (!text) return;
   journalOf(host).record(session, { kind: 'request', text });
-  const list = listsWanted() ? await likelyPlaces(host, session, text, late) : undefined;
+  const work = listsWanted() ? askForTurn(host, session, text) : undefined;
+  // No later hook may add to a turn here: a list that is not there in time is left out.
+  const reply = work && (await inTime(turnMilliseconds(), work).catch(() => undefined));
+  if (!reply) return;
+  const list = unseen(host, session, text, reply);
   if (list) extend(prompt, list);
+  refresh(host, []);
 }
 
 function called(host: Host, event: Event): void {
@@ -83,8 +89,7 @@ export function attachSecond(host: Host, context: SecondContext): void {
     }
   };
   const session = (name: string, work: (event: Event) => unknown) => context.session?.hook?.(name, guarded(name, work));
-  const late = new LateLists();
-  session('prompt', (event) => prompted(host, event, late));
+  session('prompt', (event) => prompted(host, event));
   session('context', (event) => {
     if (event.kind === undefined || event.kind === 'primary') addSystem(event, NOTE);
   });

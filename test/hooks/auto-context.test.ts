@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Reply } from '../../plugin/channel/sidecar.ts';
-import { contextList, isTrivial } from '../../plugin/hooks/auto-context.ts';
+import { contextList, isTrivial } from '../../plugin/hooks/likely-places.ts';
 import { nextPartID } from '../../plugin/hooks/part-id.ts';
 
 type Files = [path: string, score: number, role?: string][];

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createOpencodeClient } from '@opencode-ai/sdk';
 import { alive, until } from '../scratch.ts';
-import { makeProject, runOpenCode } from './opencode.ts';
+import { makeProject, runOpenCode, serveOpenCode } from './opencode.ts';
 import { type Step, startModel } from './scripted-model.ts';
 import { FILES, MODEL, SOURCES, served } from './served.ts';
 
@@ -111,6 +112,23 @@ test('a turn gets a list of likely places at its end, nothing twice, and nothing
     assert.doesNotMatch(users[2 + index]!, /likely-places/, text);
   }
   assert.doesNotMatch(users.at(-1)!, /routes\.py/, 'what was listed is not listed again');
+  assertGrowing(model.main());
+});
+
+test('the list is stored with its turn: an OpenCode started anew sends the same bytes', async (t) => {
+  const { model, say, id, project, server } = await served(
+    t,
+    [evaluates('(index-totals)'), { text: 'Ready.' }, { text: 'A' }, { text: 'B' }],
+    { env: PATIENT },
+  );
+  await say('please get ready for the work');
+  await say('where does match_route call its handler');
+  assert.match(usersOf(model.main().at(-1)!).at(-1)!, /<likely-places/);
+  process.kill(server.pid, 'SIGKILL');
+  const again = createOpencodeClient({ baseUrl: (await serveOpenCode(t, project)).url, directory: project.folder });
+  const parts = [{ type: 'text' as const, text: 'tell me a joke about pelicans and trumpets' }];
+  const answer = await again.session.prompt({ path: { id }, body: { model: MODEL, parts } });
+  assert.ok(!answer.error, JSON.stringify(answer.error));
   assertGrowing(model.main());
 });
 
