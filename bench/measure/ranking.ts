@@ -2,14 +2,16 @@
 //   npx tsx bench/measure/ranking.ts --data INSTANCES.jsonl --mirrors DIR [--work DIR] [--opl CMD] [--only REPO] [--every N]
 //     [--done FILE] [--keep]
 // INSTANCES: JSON lines with id, repo, commit, lang, query, gold_files, gold_functions. DIR: clones as <owner>+<name>[/repo].
-// Each instance is looked at in a clone checked out at its commit, so history is the ancestors' alone; one `opl batch` a checkout.
+// Each instance is looked at in a clone checked out at its commit, so history is the ancestors' alone; one `opl batch` a repository,
+// which is moved from commit to commit as a developer's checkout is: what is measured is an index refreshed, not one built anew.
 // --done keeps each outcome in FILE as it comes; what it holds is not measured again, so a run can be ended and gone on with.
 // --keep writes bench/expected/ranking.tsv, whose difference shows every change of quality.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import path from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { accuracy, type Context, DEPTHS, type Instance, median, type Outcome, score } from './ranking-score.ts';
 
@@ -67,18 +69,35 @@ function checkout(mirrors: string, instance: Instance): string | undefined {
   return folder;
 }
 
-function ask(folder: string, instance: Instance): Context | undefined {
-  const [program, ...words] = given.opl!.split(' ');
-  const request = { id: instance.id, command: 'context', args: { task: instance.query, limit: FILES } };
-  const done = spawnSync(program!, [...words, 'batch', '--root', folder], {
-    input: `${JSON.stringify(request)}\n`,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  const reply = done.stdout.split('\n').find((line) => line.startsWith('{'));
-  const answer = reply ? JSON.parse(reply) : undefined;
-  if (!answer?.files) process.stderr.write(`${instance.id}: ${reply ?? done.stderr.slice(-300)}\n`);
-  return answer?.files ? answer : undefined;
+/** One `opl batch` over FOLDER. */
+class Batch {
+  readonly folder: string;
+  readonly #child: ChildProcess;
+  readonly #lines: Interface;
+  readonly #replies: AsyncIterator<string>;
+
+  constructor(folder: string) {
+    const [program, ...words] = given.opl!.split(' ');
+    this.folder = folder;
+    this.#child = spawn(program!, [...words, 'batch', '--root', folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#child.stdout! });
+    this.#replies = this.#lines[Symbol.asyncIterator]();
+  }
+
+  async ask(instance: Instance): Promise<Context | undefined> {
+    const request = { id: instance.id, command: 'context', args: { task: instance.query, limit: FILES } };
+    this.#child.stdin!.write(`${JSON.stringify(request)}\n`);
+    const { value, done } = await this.#replies.next();
+    const answer = done ? undefined : JSON.parse(value);
+    if (!answer?.files) process.stderr.write(`${instance.id}: ${value ?? 'no reply'}\n`);
+    return answer?.files ? answer : undefined;
+  }
+
+  async end(): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.stdin!.end();
+    if (this.#child.exitCode === null) await gone;
+  }
 }
 
 const LARGEST = 1_000_000;
@@ -160,12 +179,43 @@ function inOrder(mirrors: string, instances: readonly Instance[]): Instance[] {
   return [...instances].sort((a, b) => (a.repo === b.repo ? time(a) - time(b) : a.repo < b.repo ? -1 : 1));
 }
 
-function measure(mirrors: string, instance: Instance): Measured | undefined {
-  const folder = checkout(mirrors, instance);
-  const context = folder && ask(folder, instance);
-  if (!folder || !context) return undefined;
+/** The batch of INSTANCE's repository: the one that is OPEN, or another after that has ended. */
+async function batchFor(folder: string, open: Batch | undefined): Promise<Batch> {
+  if (open?.folder === folder) return open;
+  await open?.end();
+  return new Batch(folder);
+}
+
+function note(instance: Instance, context: Context, folder: string): Measured {
   const measured = { outcome: score(instance, context), grepped: grepThenRead(folder, instance) };
   if (given.done) appendFileSync(given.done, `${JSON.stringify(measured)}\n`);
+  return measured;
+}
+
+/** What is known or measured of each of INSTANCES; those of no mirror, and those that fail, are left out. */
+async function measureAll(mirrors: string, instances: readonly Instance[]): Promise<Measured[]> {
+  const known = earlier(given.done);
+  const measured: Measured[] = [];
+  let batch: Batch | undefined;
+  for (const instance of instances) {
+    let one = known.get(instance.id);
+    if (!one) {
+      const began = Date.now();
+      const folder = checkout(mirrors, instance);
+      if (!folder) continue;
+      batch = await batchFor(folder, batch);
+      const context = await batch.ask(instance);
+      if (!context) continue;
+      const asked = Date.now();
+      one = note(instance, context, folder);
+      const seconds = [asked - began, Date.now() - asked].map((ms) => (ms / 1000).toFixed(1)).join(' + ');
+      process.stderr.write(
+        `${measured.length + 1}/${instances.length} ${instance.id} ${one.outcome.ranks.join(' ')} (${seconds} s)\n`,
+      );
+    }
+    measured.push(one);
+  }
+  await batch?.end();
   return measured;
 }
 
@@ -189,7 +239,7 @@ function keep(outcomes: readonly Outcome[]): void {
   );
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const { data, mirrors } = given;
   if (!data || !mirrors) throw new Error('--data and --mirrors are needed; see the head of this file.');
   const all = readFileSync(data, 'utf8')
@@ -198,15 +248,7 @@ function main(): void {
     .map((one): Instance => JSON.parse(one))
     .filter(({ repo }) => !given.only || repo === given.only);
   const instances = inOrder(mirrors, all).filter((_, place) => place % Number(given.every) === 0);
-  const known = earlier(given.done);
-  const measured: Measured[] = [];
-  for (const instance of instances) {
-    const one = known.get(instance.id) ?? measure(mirrors, instance);
-    if (!one) continue;
-    measured.push(one);
-    if (!known.has(instance.id))
-      process.stderr.write(`${measured.length}/${instances.length} ${instance.id} ${one.outcome.ranks.join(' ')}\n`);
-  }
+  const measured = await measureAll(mirrors, instances);
   const outcomes = measured.map(({ outcome }) => outcome);
   if (given.keep) keep(outcomes);
   const machine = `Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GB.`;
@@ -218,4 +260,4 @@ function main(): void {
   );
 }
 
-main();
+await main();

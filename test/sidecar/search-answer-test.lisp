@@ -174,6 +174,20 @@ int x(int y) { return y; }
         (multiple-value-bind (columns octets head note) (opl.search.history:history-columns before)
           (check-equal columns (opl.search.history:history-columns (opl.search.history:history-from-columns columns octets head note))))))))
 
+(deftest an-answer-knows-the-commit-before-it
+  (with-repository (root)
+    (flet ((ask-now () (opl.search.commits:follow-head root 0) (opl.search.history:history-count (opl.search.commits:history-within root 20))))
+      (check-equal 2 (ask-now))
+      ;; a commit, a switch back, and none: each is there at once, and what is known is not read again
+      (commit root "Teach the router slashes" '("src/router.ts" . "export const router = 1
+"))
+      (check-equal 3 (ask-now))
+      (run-git root "checkout" "-q" "HEAD~2")
+      (check-equal 1 (ask-now))
+      (let ((known (opl.search.commits:current-history root)))
+        (check-equal 1 (ask-now))
+        (check (eq known (opl.search.commits:current-history root)))))))
+
 (deftest channels-are-added-weighed-and-removed
   (with-repository (root)
     (let ((index (index-of root)) (task "path"))
