@@ -7,7 +7,7 @@
   (:import-from #:opl.image.vocabulary #:define-query #:register)
   (:import-from #:opl.image.targets #:the-index)
   (:import-from #:opl.index.store #:index-path #:index-root)
-  (:import-from #:opl.search.evidence #:gather)
+  (:import-from #:opl.search.lexical #:gather)
   (:import-from #:opl.search.query #:parse-task)
   (:import-from #:opl.search.commits #:current-history)
   (:export #:channels #:shares-of #:defchannel #:defweight #:remove-channel #:reset-channels))

@@ -5,9 +5,10 @@
   (:use #:cl #:opl.index.store #:opl.source.facts #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.reading
         #:opl.search.places)
   (:import-from #:opl.source.names #:u32-vector #:name-string #:+none+)
-  (:import-from #:opl.source.columns #:run)
   (:import-from #:opl.source.language #:path-name)
   (:import-from #:opl.search.text #:symbol-class #:trigram-count #:trigram-hash)
+  (:import-from #:opl.search.inverted #:do-inverted)
+  (:import-from #:opl.search.words #:words-phrases)
   (:export #:definition-scores #:use-scores #:path-scores #:module-scores #:phrase-scores #:word-weight))
 (in-package #:opl.search.mentions)
 
@@ -70,24 +71,20 @@
 (defun use-scores (evidence)
   "By file: uses in code of the words the task names. Recipe 2.6, `usex'."
   (declare (optimize (speed 2)))
-  (let* ((scores (make-floats (evidence-file-count evidence))) (hits (evidence-hits evidence)) (tables (evidence-tables evidence))
+  (let* ((scores (make-floats (evidence-file-count evidence))) (uses (evidence-uses evidence)) (tables (evidence-tables evidence))
          (count (tables-candidates tables)) (whole (log (+ 1.0 (float (max 1 (the fixnum count))))))
          (average (aref (the floats (tables-averages tables)) +code-words+)) (term-count (evidence-term-count evidence))
-         (frequencies (evidence-frequencies evidence)) (index (evidence-index evidence))
+         (frequencies (evidence-frequencies evidence))
          (worth (map 'floats (lambda (word) (the single-float (word-weight word))) (evidence-words evidence))))
-    (declare (type floats scores worth) (type u32-vector hits frequencies) (type fixnum count term-count) (type single-float average whole))
+    (declare (type floats scores worth) (type u32-vector uses frequencies) (type fixnum count term-count) (type single-float average whole))
     (loop for slot of-type fixnum from 0 below (length worth)
           do (let ((frequency (max 1 (aref frequencies (+ +code-words+ (* 9 (+ slot term-count)))))))
                (setf (aref worth slot) (* (aref worth slot) (/ (the single-float (log (+ 1.0 (/ (float count) (float frequency))))) whole)))))
-    (dotimes (hit (evidence-hit-count evidence) scores)
-      (let* ((at (* hit +stride+)) (slot (aref hits (+ at 1))))
-        (when (>= slot term-count)
-          (let ((uses (aref hits (+ at 2 +code-words+))) (file (aref hits at)))
-            (unless (zerop uses)
-              (let ((normal (/ (float uses)
-                               (+ 0.4 (* 0.6 (/ (float (the fixnum (field-length tables (index-run index file) file +code-words+)))
-                                                average))))))
-                (incf (aref scores file) (* (aref worth (- slot term-count)) (/ normal (+ 1.2 normal))))))))))))
+    (loop for at of-type fixnum from 0 below (* 3 (the fixnum (evidence-use-count evidence))) by 3
+          do (let* ((file (aref uses (+ at 1)))
+                    (normal (/ (float (aref uses (+ at 2))) (+ 0.4 (* 0.6 (/ (field-length tables file +code-words+) average))))))
+               (incf (aref scores file) (* (aref worth (- (aref uses at) term-count)) (/ normal (+ 1.2 normal))))))
+    scores))
 
 ;;; Paths
 
@@ -199,27 +196,23 @@
 ;;; Phrases
 
 (defun phrase-hits (evidence)
-  "For each file that holds phrases of the task: (file . list of shares' places), and how many candidates hold each."
-  (declare (optimize (speed 2)))
-  (let* ((trigrams (coerce (the list (task-trigrams (evidence-task evidence))) 'simple-vector)) (table (make-hash-table))
-         (filter (make-array 65536 :element-type 'bit :initial-element 0)) (found '())
-         (frequencies (make-array (length trigrams) :initial-element 0)) (index (evidence-index evidence)))
-    (loop for (hash) across trigrams for place of-type fixnum from 0
-          do (setf (gethash hash table) place (sbit filter (logand (the (unsigned-byte 32) hash) 65535)) 1))
-    (when (plusp (length trigrams))
-      (do-files (file) (index)
-        (let ((run (index-run index file)) (places '()))
-          (declare (type run run))
-          (dotimes (i (the (unsigned-byte 32) (trigram-count run)))
-            (let ((hash (trigram-hash run i)))
-              (declare (type (unsigned-byte 32) hash))
-              (when (= 1 (sbit filter (logand hash 65535)))
-                (let ((place (gethash hash table))) (when place (push place places))))))
-          (when places
-            (when (candidate-p evidence file)
-              (dolist (place places) (incf (the fixnum (svref frequencies (the fixnum place))))))
-            (push (cons file places) found)))))
-    (values found trigrams frequencies)))
+  "For each file that holds phrases of the task: (file . list of phrases' places), the phrases, and how often candidates hold each."
+  (let* ((trigrams (coerce (the list (task-trigrams (evidence-task evidence))) 'simple-vector)) (tables (evidence-tables evidence))
+         (stale (tables-stale tables)) (places (make-hash-table)) (found (make-hash-table)) (frequencies (make-array (length trigrams) :initial-element 0)))
+    (flet ((note (place file)
+             (when (candidate-p evidence file) (incf (the fixnum (svref frequencies place))))
+             (push place (gethash file found))))
+      (loop for (hash) across trigrams for place of-type fixnum from 0
+            do (setf (gethash hash places) place)
+               (do-inverted (file) ((words-phrases (tables-words tables)) (the (unsigned-byte 32) hash))
+                 (when (= 0 (sbit stale file)) (note place file))))
+      (when places
+        (dolist (file (tables-stale-files tables))
+          (let ((run (index-run (evidence-index evidence) file)))
+            (dotimes (i (the (unsigned-byte 32) (trigram-count run)))
+              (let ((place (gethash (trigram-hash run i) places))) (when place (note place file))))))))
+    (values (loop for file being the hash-keys of found using (hash-value places) collect (cons file (sort places #'<)))
+            trigrams frequencies)))
 
 (defun phrase-scores (evidence)
   "By file: three words in a row of the task that a string literal holds. Recipe 2.6, `sh'."

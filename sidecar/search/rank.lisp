@@ -83,7 +83,7 @@ and gives a number; it is called for every file of the index. Returns the channe
        (multiple-value-bind (,value ,found) (gethash ',key ,table)
          (if ,found ,value (setf (gethash ',key ,table) (progn ,@body)))))))
 
-(defun lexical (evidence place) (svref (shared (evidence lexical) (lexical-scores evidence)) place))
+(defun lexical (evidence place) (svref (evidence-scores evidence) place))
 (defun paths (evidence place) (nth place (shared (evidence paths) (path-scores evidence))))
 
 (defun similar (evidence) (shared (evidence similar) (similar-commit-scores evidence)))

@@ -3,11 +3,12 @@
 
 (defpackage #:opl.search.symbols
   (:use #:cl #:opl.index.store #:opl.source.facts #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.rank)
-  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:name-string #:octets-string)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:name-string #:name-bounds #:names-octets #:with-names-locked
+                #:octets-string)
   (:import-from #:opl.source.columns #:run)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.source.text #:load-text)
-  (:import-from #:opl.search.terms #:map-terms #:word-start-p #:word-octet-p #:+whole+)
+  (:import-from #:opl.search.terms #:map-terms #:word-start-p #:word-octet-p)
   (:import-from #:opl.search.text #:symbol-class)
   (:import-from #:opl.search.lexical #:inverse-frequency)
   (:import-from #:opl.search.mentions #:word-weight)
@@ -153,18 +154,11 @@
 ;;; Scores
 
 (defun name-slots (evidence name)
-  "The slots of the terms of NAME, a name number: itself as a whole and its parts."
+  "The slots of the terms of NAME, a name number: itself as a whole and its parts, each once."
   (declare (type (unsigned-byte 32) name))
-  (let ((marks (evidence-marks evidence)) (starts (evidence-group-starts evidence)) (slots (evidence-group-slots evidence))
-        (terms (evidence-term-count evidence)) (kinds (evidence-kinds evidence)) (found '()))
-    (declare (type (simple-array (unsigned-byte 16) (*)) marks) (type u32-vector starts slots) (type fixnum terms) (type octets kinds))
-    (when (< name (length marks))
-      (let ((group (aref marks name)))
-        (unless (zerop group)
-          (loop for k of-type index-number from (aref starts group) below (aref starts (1+ group))
-                do (let ((slot (aref slots k)))
-                     (when (and (< slot terms) (<= (aref kinds slot) +whole+)) (push slot found)))))))
-    found))
+  (let ((names (index-names (evidence-index evidence))))
+    (multiple-value-bind (start end) (name-bounds names name)
+      (remove-duplicates (slots-of-word evidence (with-names-locked (names) (names-octets names)) start end)))))
 
 (defconstant +length-share+ 0.5 "How far a definition's length counts. Recipe 2.10.")
 (defconstant +name-bonus+ 2.0 "What a term in the name adds to its occurrences. Recipe 2.10.")

@@ -1,14 +1,11 @@
-;;;; Tables: what the ranking reads beside the runs. Per arena: the terms of every name, and of every path; per published
-;;;; index: how many candidates there are and how long their fields are on average. All but the averages only ever grow, so
-;;;; an index refreshed file by file ranks as one built anew: what a run says is read from the run at each query.
+;;;; Tables: what the ranking reads beside the runs. Some belong to all generations of an index: classes and terms of paths, the
+;;;; words of files (see words.lisp). Some are made for each: how many candidates there are, how long each field is and on average.
 
 (defpackage #:opl.search.tables
-  (:use #:cl #:opl.index.store #:opl.search.text #:opl.search.places)
-  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:names)
-  (:import-from #:opl.source.language #:path-name)
-  (:import-from #:opl.search.inverted #:make-name-terms #:note-names #:name-terms #:name-terms-octets)
-  (:export #:tables #:tables-of #:tables-terms #:tables-classes #:tables-starts #:tables-hashes #:tables-entries
-           #:tables-candidates #:tables-averages #:tables-octets #:field-length #:+fields+ #:floats #:make-floats
+  (:use #:cl #:opl.index.store #:opl.search.text #:opl.search.places #:opl.search.words)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32)
+  (:export #:tables #:tables-of #:tables-words #:tables-stale #:tables-stale-files #:tables-classes #:tables-starts #:tables-hashes #:tables-entries
+           #:tables-candidates #:tables-averages #:tables-octets #:field-length #:tables-norms #:+fields+ #:floats #:make-floats
            #:+base+ #:+folder+ #:+types+ #:+functions+ #:+others+ #:+code-words+ #:+comment-words+ #:+string-words+
            #:candidate-class-p #:tables-only-p #:base-bounds #:folder-bounds))
 (in-package #:opl.search.tables)
@@ -63,8 +60,14 @@
           (aref (places-entries places) file) (if (entry-file-p path) 1 0)
           (places-count places) (1+ file))))
 
-(defvar *places* (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "By the index's table of file numbers, which all its generations share: places and name terms.")
+(defvar *shared* (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "By the index's table of file numbers, which all its generations share: a SHARED.")
+
+(defstruct shared
+  (places (make-places) :type places)
+  (words nil)                                      ; of words.lisp
+  (runs (vector) :type simple-vector)              ; the runs that LENGTHS were read from
+  (lengths (make-floats 0) :type floats))          ; file * 8 + field
 
 (defun note-places (places index)
   (sb-thread:with-recursive-lock ((places-lock places))
@@ -80,10 +83,14 @@
 ;;; One generation's tables
 
 (defstruct tables
-  (terms nil :type name-terms)
+  (words nil :type words)
+  (stale nil :type simple-bit-vector)              ; by file: WORDS does not know it as it is
+  (stale-files '() :type list)                     ; those of them that are there
   (classes nil :type octets) (entries nil :type simple-bit-vector) (starts nil :type u32-vector) (hashes nil :type u32-vector)
   (only-p nil)                                     ; true when there is no source at all: every file is a candidate
   (candidates 0 :type fixnum)
+  (lengths nil :type floats)                       ; file * 8 + field
+  (norms nil :type floats)                         ; likewise: one over BM25's length factor
   (averages nil :type floats))
 
 (declaim (inline candidate-class-p base-bounds folder-bounds))
@@ -93,48 +100,71 @@
 (defun folder-bounds (tables file)
   (let ((starts (tables-starts tables))) (values (aref starts (+ 1 (* 2 file))) (aref starts (+ 2 (* 2 file))))))
 
-(defun field-length (tables run file field)
+(declaim (inline field-length))
+(defun field-length (tables file field)
   "The length of FIELD of FILE: words, definitions, or terms of the path."
   (declare (type tables tables) (type fixnum file field))
-  (if (or (= field +base+) (= field +folder+))
-      (multiple-value-bind (start end) (if (= field +base+) (base-bounds tables file) (folder-bounds tables file))
-        (- end start))
-      (if (zerop (text-count run))
-          0
-          (ecase field
-            (#.+types+ (text-types run 0)) (#.+functions+ (text-functions run 0)) (#.+others+ (text-others run 0))
-            (#.+code-words+ (text-code run 0)) (#.+comment-words+ (text-comments run 0)) (#.+string-words+ (text-strings run 0))))))
+  (aref (tables-lengths tables) (+ (* file +fields+) field)))
 
-(defun averages (index tables)
-  "The number of candidates and the average length of each of their fields."
-  (let ((sums (make-array +fields+ :initial-element 0)) (count 0))
-    (declare (type fixnum count))
+(defun read-lengths (lengths places run file)
+  (declare (type floats lengths) (type places places) (type (unsigned-byte 32) file))
+  (let ((at (* file +fields+)) (starts (places-starts places)))
+    (flet ((note (field length) (declare (type fixnum field length)) (setf (aref lengths (+ at field)) (float length))))
+      (let ((start (aref starts (* 2 file))) (middle (aref starts (+ 1 (* 2 file)))) (end (aref starts (+ 2 (* 2 file)))))
+        (note +base+ (- middle start))
+        (note +folder+ (- end middle)))
+      (unless (zerop (text-count run))
+        (note +types+ (text-types run 0)) (note +functions+ (text-functions run 0)) (note +others+ (text-others run 0))
+        (note +code-words+ (text-code run 0)) (note +comment-words+ (text-comments run 0)) (note +string-words+ (text-strings run 0))))))
+
+(defun lengths-of (shared index)
+  "The lengths of all fields; only those of files that were read again since the generation before are read."
+  (let* ((size (index-file-count index)) (before (shared-runs shared)) (runs (index-runs index)) (lengths (make-floats (* size +fields+))))
+    (replace lengths (shared-lengths shared))
+    (dotimes (file size)
+      (let ((run (svref runs file)))
+        (unless (and (< file (length before)) (eq run (svref before file)))
+          (fill lengths 0.0 :start (* file +fields+) :end (* (1+ file) +fields+))
+          (when run (read-lengths lengths (shared-places shared) run file)))))
+    (setf (shared-runs shared) runs (shared-lengths shared) lengths)))
+
+(defparameter *field-normalisation* (coerce '(0.3 0.3 0.4 0.4 0.4 0.6 0.6 0.6) 'floats)
+  "How far the field's length counts (BM25's b). Recipe 2.5: length normalisation is worth 10 points of Acc@1.")
+
+(defun fill-averages (index tables)
+  "The number of candidates, the average length of each of their fields, and what every field is divided by."
+  (let ((sums (make-array +fields+ :element-type 'double-float :initial-element 0d0)) (count 0) (lengths (tables-lengths tables))
+        (norms (make-floats (* (index-file-count index) +fields+))) (classes (tables-classes tables)) (only-p (tables-only-p tables)))
+    (declare (type fixnum count) (type floats lengths norms))
     (do-files (file) (index)
-      (when (or (tables-only-p tables) (candidate-class-p (aref (tables-classes tables) file)))
+      (when (or only-p (candidate-class-p (aref classes file)))
         (incf count)
+        (dotimes (field +fields+) (incf (aref sums field) (float (aref lengths (+ (* file +fields+) field)) 1d0)))))
+    (let ((averages (map 'floats (lambda (sum) (max 1e-6 (/ (float sum 1.0) (max 1 count)))) sums)) (normalisation *field-normalisation*))
+      (declare (type floats averages normalisation))
+      (do-files (file) (index)
         (dotimes (field +fields+)
-          (incf (the fixnum (svref sums field)) (the fixnum (field-length tables (index-run index file) file field))))))
-    (setf (tables-candidates tables) count
-          (tables-averages tables)
-          (map 'floats (lambda (sum) (declare (type fixnum sum)) (max 1e-6 (/ (float sum) (max 1 count)))) sums))
-    tables))
+          (let ((b (aref normalisation field)) (at (+ (* file +fields+) field)))
+            (setf (aref norms at) (/ 1.0 (+ (- 1.0 b) (* b (/ (aref lengths at) (aref averages field)))))))))
+      (setf (tables-candidates tables) count (tables-averages tables) averages (tables-norms tables) norms)
+      tables)))
 
 (defun tables-of (index)
-  "The tables of INDEX, made at the first call for a generation: a few milliseconds, once a published index."
+  "The tables of INDEX, made at the first call for a generation: a few milliseconds, but seconds for the first of a tree of 70,000 files."
   (memo (index :search-tables)
-    (destructuring-bind (places . terms)
-        (or (gethash (index-numbers index) *places*)
-            (setf (gethash (index-numbers index) *places*) (cons (make-places) (make-name-terms))))
-      (note-places places index)
-      (note-names terms (index-names index))
-      (let ((tables (make-tables :terms terms :classes (places-classes places) :entries (places-entries places)
-                                 :starts (places-starts places) :hashes (places-hashes places)
-                                 :averages (make-floats +fields+))))
-        (setf (tables-only-p tables)
-              (notany (lambda (file) (candidate-class-p (aref (tables-classes tables) file))) (index-order index)))
-        (averages index tables)))))
+    (let* ((shared (or (gethash (index-numbers index) *shared*)
+                       (setf (gethash (index-numbers index) *shared*) (make-shared))))
+           (places (note-places (shared-places shared) index)))
+      (multiple-value-bind (words stale stale-files) (words-for (shared-words shared) index)
+        (setf (shared-words shared) words)
+        (fill-averages index
+                       (make-tables :words words :stale stale :stale-files stale-files
+                                    :classes (places-classes places) :entries (places-entries places)
+                                    :starts (places-starts places) :hashes (places-hashes places)
+                                    :only-p (notany (lambda (file) (candidate-class-p (aref (places-classes places) file))) (index-order index))
+                                    :lengths (lengths-of shared index) :norms (make-floats 0) :averages (make-floats 0)))))))
 
 (defun tables-octets (tables)
   "Octets that TABLES take."
-  (+ (name-terms-octets (tables-terms tables)) (length (tables-classes tables))
-     (* 4 (+ (length (tables-starts tables)) (length (tables-hashes tables))))))
+  (+ (words-octets (tables-words tables)) (length (tables-classes tables))
+     (* 4 (+ (length (tables-starts tables)) (length (tables-hashes tables)) (length (tables-lengths tables)) (length (tables-norms tables))))))

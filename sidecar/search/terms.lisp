@@ -3,8 +3,7 @@
 ;;;; (a pair, by which `default value' in prose finds defaultValue), and the first letters of long parts (a root, by which
 ;;;; `serialization' finds Serializer). A term is
 ;;;; known by a 32-bit hash alone: two of a repository's some 10^5 terms that meet one of a task's hundred by
-;;;; accident are expected once in 400 tasks, and cost a wrong word among the hundred. The terms of all names of
-;;;; an arena are kept as two flat columns, so a task's terms are found in all names by one pass over them.
+;;;; accident are expected once in 400 tasks, and cost a wrong word among the hundred.
 
 (defpackage #:opl.search.terms
   (:use #:cl)
@@ -173,21 +172,26 @@ first; a part counts from two octets on and not when all digits."
 
 (declaim (inline map-name-terms))
 (defun map-name-terms (function octets start end)
-  "Calls FUNCTION with the hash and the kind of each term of the name OCTETS[START, END): what `map-terms' gives, then pairs
-and roots."
+  "Calls FUNCTION with the hash and the kind of each term of the name OCTETS[START, END): parts as `map-terms' gives them, each followed
+by its pair and its root, the whole last."
   (declare (type octets octets) (type index start end))
   (let* ((end (min end (+ start +term-octets+))) (before 0) (before-p nil))
     (declare (type index end) (type (unsigned-byte 32) before))
-    (map-terms (lambda (hash whole-p) (funcall function hash (if whole-p +whole+ +part+))) octets start end)
-    (map-parts (lambda (from to)
-                 (declare (type index from to))
-                 (if (or (digit-p (aref octets from)) (< (- to from) 2))
-                     (setf before-p nil)
-                     (let ((hash (term-hash octets from to)))
-                       (when before-p (funcall function (pair-hash before hash) +pair+))
-                       (when (>= (- to from) +rooted-letters+) (funcall function (root-hash octets from) +root+))
-                       (setf before hash before-p t))))
-               octets start end)
+    (when (>= (the index (map-parts
+                          (lambda (from to)
+                            (declare (type index from to))
+                            (if (or (digit-p (aref octets from)) (< (- to from) 2))
+                                (setf before-p nil)
+                                (let ((hash (term-hash octets from to)))
+                                  (funcall function hash +part+)
+                                  (when before-p (funcall function (pair-hash before hash) +pair+))
+                                  (when (>= (- to from) +rooted-letters+) (funcall function (root-hash octets from) +root+))
+                                  (when (and (>= (- to from) 9) (<= #xE3 (aref octets from) #xED))
+                                    (map-ideographs octets from to (lambda (hash) (funcall function hash +part+))))
+                                  (setf before hash before-p t))))
+                          octets start end))
+              2)
+      (funcall function (whole-hash octets start end) +whole+))
     nil))
 
 (defun part-count (string)

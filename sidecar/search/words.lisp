@@ -1,0 +1,78 @@
+;;;; The words of all files as an index of its own: the names that a term stands in, the files that hold a name, the files that
+;;;; hold a phrase. Made once for a set of runs. Files that are read again later are stale in it: passed over, and their runs looked
+;;;; through at each query, so an index refreshed file by file answers as one made anew, until there are so many that all is made anew.
+
+(defpackage #:opl.search.words
+  (:use #:cl #:opl.index.store #:opl.search.inverted #:opl.search.occurrences)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:names #:names-count #:names-octets #:name-bounds #:with-names-locked)
+  (:import-from #:opl.source.facts #:word-count)
+  (:import-from #:opl.search.terms #:map-name-terms)
+  (:import-from #:opl.search.text #:trigram-count #:trigram-hash)
+  (:export #:words #:words-for #:words-name-count #:words-terms #:words-occurrences #:words-phrases #:words-octets))
+(in-package #:opl.search.words)
+
+(declaim (optimize (speed 2) (safety 1)))
+
+(defstruct words
+  (name-count 0 :type (unsigned-byte 32))          ; names known; later ones stand in stale files alone
+  (runs (vector) :type simple-vector)              ; by file, as they were read; nil where there was no file
+  (row-count 0 :type fixnum)
+  (terms nil :type inverted)                       ; term -> names
+  (occurrences nil :type occurrences)
+  (phrases nil :type inverted))                    ; hash of three words in a row -> files
+
+(defun names-by-term (names count)
+  (declare (type names names) (type (unsigned-byte 32) count) (optimize (speed 3) (safety 0)))
+  (let ((octets (with-names-locked (names) (names-octets names))))
+    (declare (type octets octets))
+    (build-inverted (add)
+      (dotimes (name count)
+        (multiple-value-bind (start end) (name-bounds names name)
+          (map-name-terms (lambda (hash kind) (declare (ignore kind) (type (unsigned-byte 32) hash)) (add hash name)) octets start end))))))
+
+(defun files-by-phrase (runs)
+  (declare (type simple-vector runs) (optimize (speed 3)))
+  (build-inverted (add)
+    (dotimes (file (length runs))
+      (let ((run (svref runs file)))
+        (when run
+          (dotimes (i (the (unsigned-byte 32) (trigram-count run)))
+            (add (trigram-hash run i) (the (unsigned-byte 32) file))))))))
+
+(defun row-count (runs)
+  (loop for run across (the simple-vector runs) when run sum (the fixnum (word-count run)) of-type fixnum))
+
+(defun read-words (index)
+  (let ((count (names-count (index-names index))) (runs (copy-seq (index-runs index))))
+    (make-words :name-count count :runs runs :row-count (row-count runs)
+                :terms (names-by-term (index-names index) count)
+                :occurrences (build-occurrences runs count)
+                :phrases (files-by-phrase runs))))
+
+(defconstant +most-stale-rows+ 20000
+  "Words of stale files beyond which, when they are a tenth of all too, everything is read anew: looking through as many takes 2 ms.")
+
+(defun stale-files (words index)
+  "A bit by file, and the files that are stale and there; nil when they are too many."
+  (let* ((known (words-runs words)) (runs (index-runs index)) (size (index-file-count index)) (rows 0)
+         (most (max +most-stale-rows+ (floor (words-row-count words) 10)))
+         (bits (make-array size :element-type 'bit :initial-element 0)) (files '()))
+    (declare (type fixnum rows most) (type simple-vector known runs))
+    (dotimes (file size (values bits files))
+      (let ((run (svref runs file)))
+        (unless (and (< file (length known)) (eq run (svref known file)))
+          (setf (sbit bits file) 1)
+          (when run
+            (push file files)
+            (when (> (incf rows (the fixnum (word-count run))) most) (return nil))))))))
+
+(defun words-for (words index)
+  "The words of INDEX, WORDS itself when they still serve (nil: there are none yet); a bit by file for those that are stale; the stale files."
+  (multiple-value-bind (bits files) (and words (stale-files words index))
+    (if bits
+        (values words bits files)
+        (values (read-words index) (make-array (index-file-count index) :element-type 'bit :initial-element 0) '()))))
+
+(defun words-octets (words)
+  "Octets that WORDS take."
+  (+ (inverted-octets (words-terms words)) (occurrences-octet-count (words-occurrences words)) (inverted-octets (words-phrases words))))
