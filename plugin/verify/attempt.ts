@@ -11,6 +11,7 @@ import type { Command, Plan, TestChoice } from './plan.ts';
 import { askForReport, reportFiles, together } from './report.ts';
 import { type RunProgress, type RunResult, runCommand } from './run.ts';
 import { capture } from './run-capture.ts';
+import type { Guard } from './run-guard.ts';
 import type { Seams } from './seams.ts';
 import { rowOf } from './select.ts';
 import { showCommand } from './words.ts';
@@ -24,6 +25,9 @@ export interface Bench {
   readonly signal?: AbortSignal | undefined;
   readonly stopCommand?: string | undefined;
   readonly onProgress?: ((command: string, progress: RunProgress) => void) | undefined;
+  readonly guard?: Guard | undefined;
+  /** Called when a command has been started. */
+  readonly onStart?: (() => void) | undefined;
   /** Milliseconds of performance.now() after which nothing may run. */
   readonly deadline: number;
 }
@@ -79,6 +83,8 @@ export async function attempt(
     timeoutSeconds: Math.max(0.1, (bench.deadline - performance.now()) / 1000),
     signal: bench.signal,
     stopCommand: bench.stopCommand,
+    guard: bench.guard,
+    onStart: bench.onStart,
     onProgress: (progress) => bench.onProgress?.(shown, progress),
   });
   const name = rowOf(plan)?.name;

@@ -7,7 +7,7 @@ import { capture } from './run-capture.ts';
 export interface Change {
   /** Relative to the root, sorted; old and new name of a rename. */
   readonly paths: readonly string[];
-  /** Lines of the new side, both ends inclusive; none for a file that is new, gone, binary or renamed as it is: all of it counts. */
+  /** Added lines, and where lines went: of the new side, both ends inclusive; none for a file that is new, gone, binary or renamed as it is. */
   readonly lines: ReadonlyMap<string, readonly (readonly [number, number])[]>;
   /** Where it was read from, for the answer. */
   readonly from: string;
@@ -41,35 +41,82 @@ function withoutPrefix(root: string, name: string): string | undefined {
   return stripped;
 }
 
+/** A hunk, as it is read: its added lines as runs of lines of the new side. Lines that only went count as the line after them. */
+class Hunk {
+  readonly #ranges: [number, number][];
+  #line: number;
+  /** Lines of either side that are still to come. */
+  #oldLeft: number;
+  #newLeft: number;
+  #gone = false;
+
+  constructor(ranges: [number, number][], [old, start, length]: readonly [number, number, number]) {
+    this.#ranges = ranges;
+    this.#line = length === 0 ? start + 1 : start;
+    this.#oldLeft = old;
+    this.#newLeft = length;
+  }
+
+  /** Takes LINE when it is one of the hunk's; false at its end. */
+  take(line: string): boolean {
+    if (line.startsWith('\\')) return true;
+    if (this.#oldLeft <= 0 && this.#newLeft <= 0) return false;
+    const mark = line[0] ?? ' ';
+    if (!' +-'.includes(mark)) return false;
+    if (mark !== '+') this.#oldLeft -= 1;
+    if (mark === '-') this.#gone = true;
+    else {
+      if (mark === '+') this.#add();
+      else this.end();
+      this.#gone = false;
+      this.#line += 1;
+      this.#newLeft -= 1;
+    }
+    return true;
+  }
+
+  /** What went at the end of the hunk, or before an unchanged line. */
+  end(): void {
+    if (this.#gone) this.#add();
+    this.#gone = false;
+  }
+
+  #add(): void {
+    const last = this.#ranges.at(-1);
+    if (last && last[1] >= this.#line - 1 && last[0] <= this.#line) last[1] = Math.max(last[1], this.#line);
+    else this.#ranges.push([this.#line, this.#line]);
+  }
+}
+
 /** The places of a diff: git's, `diff -u`, or apply_patch's. An empty or foreign text has no paths. */
 export function changeOfDiff(root: string, diff: string): Change {
   const lines = new Map<string, [number, number][]>();
   const paths = new Set<string>();
   let current: string | undefined;
-  let left = 0;
+  let hunk: Hunk | undefined;
   const note = (name: string): string | undefined => {
     const path = withoutPrefix(root, name);
     if (path !== undefined && !path.startsWith('../')) paths.add(path);
     return path;
   };
   for (const line of diff.split(/\r?\n/)) {
-    if (left > 0 && /^[ +-]|^$/.test(line)) {
-      if (!line.startsWith('-')) left -= 1;
-      continue;
-    }
-    const hunk = /^@@@? -\S+ (?:-\S+ )?\+(\d+)(?:,(\d+))? @@/.exec(line);
+    if (hunk?.take(line)) continue;
+    hunk?.end();
+    hunk = undefined;
+    const header = /^@@@? -\d+(?:,(\d+))? (?:-\S+ )?\+(\d+)(?:,(\d+))? @@/.exec(line);
     const patch = /^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/.exec(line);
     const renamed = /^(?:rename|copy) (?:from|to) (.+)$/.exec(line);
-    if (hunk && current !== undefined) {
-      const start = Number(hunk[1]);
-      left = hunk[2] === undefined ? 1 : Number(hunk[2]);
-      lines.set(current, [...(lines.get(current) ?? []), [Math.max(start, 1), Math.max(start + left - 1, start, 1)]]);
+    if (header && current !== undefined) {
+      const ranges = lines.get(current) ?? [];
+      lines.set(current, ranges);
+      hunk = new Hunk(ranges, [Number(header[1] ?? 1), Number(header[2]), Number(header[3] ?? 1)]);
     } else if (patch) note((patch[1] ?? patch[2]) as string);
     else if (renamed) note(`a/${unquote(renamed[1] as string)}`);
     else if (line.startsWith('--- ')) note(line.slice(4));
     else if (line.startsWith('+++ ')) current = note(line.slice(4)) ?? current;
     else if (line.startsWith('diff --git ')) current = noteHeader(line.slice(11), note);
   }
+  hunk?.end();
   return { paths: [...paths].sort(), lines, from: 'the diff given' };
 }
 
@@ -88,20 +135,20 @@ function noteHeader(header: string, note: (name: string) => string | undefined):
 /** Untracked files that tell nothing: what tools write beside the sources. */
 const LARGEST_UNTRACKED = 5000;
 
+/** As the sidecar asks git: what it is given here it need not ask for again. */
+const DIFF = ['diff', '--no-color', '--no-ext-diff', '--src-prefix=a/', '--dst-prefix=b/', '--relative', '-M'];
+
 /** What differs between the working tree and HEAD, untracked files included; no paths outside a git work tree. */
 export async function changeOfWorkingTree(root: string): Promise<Change & { readonly diff: string }> {
-  const options = ['-c', 'core.quotePath=false', '-c', 'diff.noprefix=false', '-c', 'diff.mnemonicPrefix=false'];
   const [tracked, untracked] = await Promise.all([
-    capture('git', [...options, 'diff', '--no-ext-diff', '--no-color', '--relative', '-U0', 'HEAD', '--', '.'], {
-      cwd: root,
-    }),
+    capture('git', ['-c', 'core.quotePath=false', ...DIFF, 'HEAD', '--', '.'], { cwd: root }),
     capture('git', ['ls-files', '--others', '--exclude-standard', '-z', '--', '.'], { cwd: root }),
   ]);
   const diff = tracked ?? '';
   const change = changeOfDiff(root, diff);
   const added = (untracked ?? '')
     .split('\0')
-    .filter((path) => path !== '')
+    .filter((path) => path !== '' && !path.includes('\n'))
     .slice(0, LARGEST_UNTRACKED);
   const from =
     tracked === undefined

@@ -2,12 +2,12 @@
 
 import type { Change } from './changes.ts';
 import type { Detected } from './detect.ts';
-import { isTestPath, onlyDocuments, outsideOf } from './outside.ts';
+import { holdsTests, isTestPath, type Outside, onlyDocuments, outsideOf } from './outside.ts';
 import type { TestChoice } from './plan.ts';
-import type { Affected, Seams } from './seams.ts';
+import type { Affected, PastFailure, Seams } from './seams.ts';
 
 export interface Choice {
-  /** Most telling first; empty: the full suite. */
+  /** What is run before the full suite, most telling first. */
   readonly tests: readonly TestChoice[];
   readonly notes: readonly string[];
   readonly roots: readonly string[];
@@ -22,40 +22,32 @@ const PATIENCE_MILLISECONDS = 15_000;
 /** Outside changes named in a note. */
 const NAMED = 3;
 
+/** What the tests are chosen for. */
+export interface Asked {
+  readonly change: Change;
+  readonly diff: string;
+  /** The diff was given; else it is the working tree against HEAD. */
+  readonly given: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Previously failing tests, then changed tests, then those the sidecar says exercise the change. */
-export async function chooseTests(
-  seams: Seams,
-  detected: Detected,
-  change: Change,
-  diff: string | undefined,
-): Promise<Choice> {
-  if (change.paths.length === 0)
-    return { tests: [], roots: [], notes: [`nothing changed (${change.from}): the full suite`] };
+export async function chooseTests(seams: Seams, detected: Detected, asked: Asked): Promise<Choice> {
+  const { change, signal } = asked;
+  const record = inTime(seams.stillFailing(), signal).then((failing) => failedLast(failing ?? [], detected));
   const outside = outsideOf(change.paths);
-  if (outside.length > 0) {
-    const named = outside.slice(0, NAMED).map(({ path, why }) => `${path} (${why})`);
-    const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
-    return {
-      tests: [],
-      roots: [],
-      notes: [`the full suite at once, since no graph follows ${named.join(', ')}${more}`],
-    };
-  }
-  const [affected, failing] = await Promise.all([inTime(seams.affected(diff)), inTime(seams.stillFailing())]);
+  if (change.paths.length === 0 || outside.length > 0)
+    return { tests: await record, roots: [], notes: [whyEverything(change, outside)] };
+  const [affected, failing] = await Promise.all([inTime(seams.affected(asked), signal), record]);
   const roots = affected?.roots ?? [];
+  const changed = change.paths.filter(isTestPath).map((path) => ({ path }));
   if (affected && affected.fullSuite.length > 0)
     return {
-      tests: [],
+      tests: failing,
       roots,
-      notes: affected.fullSuite.slice(0, NAMED).map((why) => `the full suite at once: ${why}`),
+      notes: affected.fullSuite.slice(0, NAMED).map((why) => `the full suite tells: ${why}`),
     };
-  const chosen = new Map<string, TestChoice>();
-  const add = (test: TestChoice): void => {
-    if (!chosen.has(test.path) && detected.folder.has(test.path)) chosen.set(test.path, test);
-  };
-  for (const { path } of failing ?? []) if (path !== null && isTestPath(path)) add({ path });
-  for (const path of change.paths) if (isTestPath(path)) add({ path });
-  for (const test of ranked(affected)) add(test);
+  const tests = distinct([...failing, ...changed, ...ranked(affected)], detected);
   const notes = [
     ...(affected === undefined
       ? ['which tests exercise the change is not known (no index): changed tests only, then the full suite']
@@ -64,13 +56,38 @@ export async function chooseTests(
         : affected.incomplete),
   ];
   if (onlyDocuments(change.paths)) notes.push('only documents changed');
-  const tests = [...chosen.values()];
   if (tests.length <= MOST_TEST_FILES) return { tests, notes, roots };
+  const first = distinct([...failing, ...changed], detected);
   return {
-    tests: [],
+    tests: first.length <= MOST_TEST_FILES ? first : failing,
     roots,
-    notes: [...notes, `${tests.length} test files exercise the change: the full suite at once`],
+    notes: [...notes, `${tests.length} test files exercise the change: the full suite tells`],
   };
+}
+
+function whyEverything(change: Change, outside: readonly Outside[]): string {
+  if (outside.length === 0) return `nothing changed (${change.from}): the full suite`;
+  const named = outside.slice(0, NAMED).map(({ path, why }) => `${path} (${why})`);
+  const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
+  return `the full suite tells, since no graph follows ${named.join(', ')}${more}`;
+}
+
+/** The first choice of each file, of those that are there. */
+function distinct(tests: readonly TestChoice[], { folder }: Detected): readonly TestChoice[] {
+  const chosen = new Map<string, TestChoice>();
+  for (const test of tests) if (!chosen.has(test.path) && folder.has(test.path)) chosen.set(test.path, test);
+  return [...chosen.values()];
+}
+
+/** Whole files; of a source that holds its own tests the names, for no runner is told to run the tests of a source. */
+function failedLast(failing: readonly PastFailure[], detected: Detected): readonly TestChoice[] {
+  const names = new Map<string, string[]>();
+  for (const { path, test } of failing) {
+    if (path === null || !holdsTests(path) || (!isTestPath(path) && test === null)) continue;
+    names.set(path, [...(names.get(path) ?? []), ...(test === null ? [] : [test])]);
+  }
+  const tests = [...names].map(([path, all]) => (isTestPath(path) ? { path } : { path, names: all }));
+  return distinct(tests, detected).slice(0, MOST_TEST_FILES);
 }
 
 /** Whole files: a name that the graph has need not be the one the runner goes by. */
@@ -82,15 +99,22 @@ function ranked(affected: Affected | undefined): readonly TestChoice[] {
   );
 }
 
-/** undefined where the answer fails or takes too long. */
-async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
+/** undefined where the answer fails, takes too long, or is not waited for any more. */
+async function inTime<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  let stop = (): void => {};
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE_MILLISECONDS);
+    const timer = setTimeout(resolve, PATIENCE_MILLISECONDS, undefined);
+    stop = () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    };
   });
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
   try {
     return await Promise.race([answer.catch(() => undefined), late]);
   } finally {
-    clearTimeout(timer);
+    stop();
+    signal?.removeEventListener('abort', stop);
   }
 }

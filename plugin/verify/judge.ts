@@ -6,7 +6,7 @@ import { type Before, beforeByRecord, beforeByRun, runWithoutChange } from './ba
 import type { Change } from './changes.ts';
 import type { Detected } from './detect.ts';
 import type { Failure } from './outcome-types.ts';
-import { isTestPath } from './outside.ts';
+import { holdsTests, isTestPath } from './outside.ts';
 import type { TestChoice } from './plan.ts';
 import type { Attribution, PastRun } from './seams.ts';
 import { commandFor } from './select.ts';
@@ -35,7 +35,7 @@ export function testFileOf(failure: Failure, tests: readonly TestChoice[]): stri
   const named = failure.test?.split('::')[0];
   if (named && /\.\w+$/.test(named) && named.includes('.py'))
     return tests.find(({ path }) => path.endsWith(named))?.path ?? named;
-  if (failure.path !== null && isTestPath(failure.path)) return failure.path;
+  if (failure.path !== null && holdsTests(failure.path)) return failure.path;
   const frame = failure.frames.find(({ path }) => isTestPath(path));
   return frame?.path ?? (tests.length === 1 ? tests[0]?.path : undefined);
 }

@@ -80,3 +80,11 @@ const NO_TEST =
 export function isTestPath(path: string): boolean {
   return TEST_PATH.test(path) && !NO_TEST.test(path) && outsideOf([path]).length === 0;
 }
+
+/** Languages whose tests stand in the sources that they test. */
+const TESTS_WITHIN = /\.(rs|zig)$/;
+
+/** Whether tests may stand in a file: a test file, or a source of a language that keeps them there. */
+export function holdsTests(path: string): boolean {
+  return isTestPath(path) || TESTS_WITHIN.test(path);
+}

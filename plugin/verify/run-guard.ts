@@ -1,20 +1,28 @@
 // A small program that waits for the host to go away, and then ends what the host had started. It needs nothing but a shell, since the
 // host may be any of node, bun or a program that has swallowed one.
 
+import { randomUUID } from 'node:crypto';
 import { execa } from 'execa';
 import { RUN_MARK } from './run-tree.ts';
 
 /**
- * Reads two lines from its standard input, a pipe that only the host holds: the process the run began with, and `done`. An end of the
- * input in between is the host's death, also by KILL. Then every process of the run is killed, found by the mark in its environment, its
- * process group and its ancestry, until none is left. The guard is in a session of its own and deaf to what ends the host's.
+ * Reads lines from its standard input, a pipe that only the host holds: the process a run began with, `over` when that run has ended, and
+ * `done`. An end of the input before that is the host's death, also by KILL. Then every process of the run is killed, found by the mark in
+ * its environment, its process group and its ancestry, until none is left. The guard is in a session of its own and deaf to what ends the
+ * host's.
  */
 const POSIX_GUARD = `
 trap '' INT TERM HUP QUIT PIPE
 mark=$1
-read -r root
-read -r word
-[ "$word" = done ] && exit 0
+root=
+while read -r word; do
+  case $word in
+    done) exit 0 ;;
+    over) root= ;;
+    *) root=$word ;;
+  esac
+done
+[ -z "$root" ] && exit 0
 marked() {
   if [ -d /proc/self ]; then
     grep -lF -- "$mark" /proc/[0-9]*/environ 2>/dev/null | sed 's|/proc/||; s|/environ||'
@@ -47,17 +55,23 @@ done
 `;
 
 const WINDOWS_GUARD =
-  '$root = [Console]::In.ReadLine(); $word = [Console]::In.ReadLine(); if ($word -ne "done") { taskkill /PID $root /T /F }';
+  '$root = ""; while ($null -ne ($word = [Console]::In.ReadLine())) { if ($word -eq "done") { exit 0 } elseif ($word -eq "over") { $root = "" } else { $root = $word } } if ($root -ne "") { taskkill /PID $root /T /F }';
 
+/** Watches over the runs of one verification, which come one after another. */
 export interface Guard {
+  /** What every process that it watches over has in its environment. */
+  readonly mark: string;
   /** Tells it what to watch over. */
   watch(pid: number): void;
-  /** The run has ended and nothing is left: the guard goes. */
+  /** The run has ended, and what it meant to leave may stay. */
+  over(): void;
+  /** There will be no further run: the guard goes. */
   dismiss(): void;
 }
 
-/** Starts the guard of the run with this MARK. Where none can be started the run goes on without: `guarded` tells. */
-export function startGuard(mark: string): Guard & { readonly guarded: boolean } {
+/** Starts a guard. Where none can be started the runs go on without. */
+export function startGuard(): Guard {
+  const mark = randomUUID();
   const options = {
     stdin: 'pipe',
     stdout: 'ignore',
@@ -79,8 +93,9 @@ export function startGuard(mark: string): Guard & { readonly guarded: boolean } 
     if (guard.stdin.writable) guard.stdin.write(text);
   };
   return {
-    guarded: guard.pid !== undefined,
+    mark,
     watch: (pid) => write(`${pid}\n`),
+    over: () => write('over\n'),
     dismiss: () => {
       write('done\n');
       guard.stdin.end();

@@ -52,7 +52,7 @@ export class ProcessTree {
 
   /** Those of its own process group alone: what a command left running that did not mean to outlive it. */
   async left(): Promise<readonly number[]> {
-    if (process.platform === 'win32') return [];
+    if (process.platform === 'win32' || !isAlive(-this.#root)) return [];
     return (await processes(undefined)).filter(({ group }) => group === this.#root).map(({ pid }) => pid);
   }
 
@@ -124,6 +124,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
   }
 }
 
+/** A process, or with its number negated a process group. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

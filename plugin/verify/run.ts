@@ -1,12 +1,11 @@
 // Runs one test command to its end, whatever it does: no shell unless it needs one, no standard input, no limit on its output.
 
-import { randomUUID } from 'node:crypto';
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Command } from './plan.ts';
-import { startGuard } from './run-guard.ts';
+import { type Guard, startGuard } from './run-guard.ts';
 import { ProcessTree, RUN_MARK } from './run-tree.ts';
 
 export interface RunRequest {
@@ -21,6 +20,10 @@ export interface RunRequest {
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
   /** A shell command run when the run is ended early: for what lives outside the process tree, as in a container. */
   readonly stopCommand?: string | undefined;
+  /** Watches over several runs, one after another; where there is none the run starts one of its own. */
+  readonly guard?: Guard | undefined;
+  /** Called when the command has been started. */
+  readonly onStart?: (() => void) | undefined;
 }
 
 export interface RunProgress {
@@ -78,18 +81,18 @@ export async function runCommand(request: RunRequest): Promise<RunResult> {
   const seconds = () => Math.round((performance.now() - began) / 10) / 100;
   const nothing = { exit: null, signal: null, log };
   if (signal?.aborted) return { ...nothing, ended: 'cancelled', seconds: 0 };
-  const mark = randomUUID();
   const out = openSync(log, 'a+');
-  const guard = startGuard(mark);
+  const guard = request.guard ?? startGuard();
   try {
-    const child = startChild(request, mark, out);
+    const child = startChild(request, guard.mark, out);
     const pid = child.pid;
     if (pid === undefined) {
       const failed = await child;
       return { ...nothing, ended: 'not-started', seconds: seconds(), message: startMessage(request, failed) };
     }
     guard.watch(pid);
-    const tree = new ProcessTree(pid, mark);
+    request.onStart?.();
+    const tree = new ProcessTree(pid, guard.mark);
     const early = await waitForEnd(child, tree, request, out, seconds);
     if (early !== undefined) {
       const clean = await endEarly(tree, request);
@@ -113,7 +116,8 @@ export async function runCommand(request: RunRequest): Promise<RunResult> {
       ...(left > 0 ? { message: `${left} of its processes still ran when it had ended, and were ended` } : {}),
     };
   } finally {
-    guard.dismiss();
+    guard.over();
+    if (!request.guard) guard.dismiss();
     closeSync(out);
   }
 }

@@ -28,14 +28,22 @@ export interface Runs {
   readonly cut: 'timeout' | 'cancelled' | undefined;
 }
 
-/** The targeted commands, then the full suites, as long as they pass and time is left. What a reader should know goes into NOTES. */
+export interface Wanted {
+  /** What changed. */
+  readonly paths: readonly string[];
+  readonly targetedOnly: boolean;
+  /** What a reader should know is added to them. */
+  readonly notes: string[];
+  /** Whether all that failed is known to have failed before the change: it tells nothing of it. */
+  readonly older: (attempts: readonly Attempt[]) => Promise<boolean>;
+}
+
+/** The targeted commands, then the full suites, as long as nothing tells against the change and time is left. */
 export async function runAll(
   bench: Bench,
   detected: Detected,
   choice: Choice,
-  paths: readonly string[],
-  targetedOnly: boolean,
-  notes: string[],
+  { paths, targetedOnly, notes, older }: Wanted,
 ): Promise<Runs> {
   const plans = detected.plans(paths);
   for (const plan of plans) notes.push(...plan.notes, ...uncertainty(plan));
@@ -54,7 +62,8 @@ export async function runAll(
   for (const { plan, command, tests } of await targetedCommands(bench, detected, choice, plans, notes))
     await run(plan, command, 'targeted', tests);
   const verdict = attempts.length > 0 ? gravest(attempts) : undefined;
-  if (verdict !== undefined && verdict !== 'passed' && !SELECTION_AT_FAULT.includes(verdict)) return { attempts, cut };
+  const telling = verdict !== undefined && verdict !== 'passed' && !SELECTION_AT_FAULT.includes(verdict);
+  if (telling && !(verdict === 'failed' && (await older(attempts)))) return { attempts, cut };
   if (targetedOnly) {
     if (attempts.length === 0)
       notes.push(
@@ -63,7 +72,11 @@ export async function runAll(
     return { attempts, cut };
   }
   if (verdict !== undefined && verdict !== 'passed')
-    notes.push(`the targeted run ended with ${verdict}: the full suite decides`);
+    notes.push(
+      telling
+        ? 'what failed in the targeted run failed before the change too: the full suite decides'
+        : `the targeted run ended with ${verdict}: the full suite decides`,
+    );
   for (const plan of plans) await run(plan, fullCommand(plan), 'full', []);
   return { attempts, cut };
 }

@@ -59,8 +59,8 @@ export interface RunRecord extends PastRun {
 export interface Seams {
   /** The failure parser over a captured log. RUNNER is a hint; undefined: from the text. */
   failures(log: string, runner: string | undefined, exit: number | null): Promise<ParsedLog | undefined>;
-  /** undefined as DIFF: the working tree against HEAD. */
-  affected(diff: string | undefined): Promise<Affected | undefined>;
+  /** The tests of a diff that was given, or of the working tree's against HEAD. */
+  affected(change: { readonly diff: string; readonly given: boolean }): Promise<Affected | undefined>;
   attribute(failures: readonly Failure[], diff: string): Promise<readonly Attribution[] | undefined>;
   /** Runs recorded at this state of the tree, newest first. */
   pastRuns(tree: string): Promise<readonly PastRun[]>;

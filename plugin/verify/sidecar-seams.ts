@@ -6,7 +6,7 @@ import { parseLog } from './parsed-log.ts';
 import type { PastRun, RunRecord, Seams } from './seams.ts';
 import { tellingTests } from './telling.ts';
 
-/** A diff that fits a line of the wire with what stands around it; a larger one is beyond any selection. */
+/** A diff that fits a line of the wire with what stands around it; a larger one of the working tree the sidecar reads itself. */
 const LONGEST_DIFF = 2_000_000;
 
 /** The seams over the sidecar of a root whose cache folder is CACHE. The sidecar starts with the first question. */
@@ -14,11 +14,12 @@ export function sidecarSeams(start: () => Promise<Sidecar>, cache: string, signa
   const ask = { signal };
   return {
     failures: async (log, runner, exit) => readFailures(await start(), log, runner, exit),
-    async affected(diff) {
-      if (diff !== undefined && diff.length > LONGEST_DIFF) return undefined;
+    async affected({ diff, given }) {
+      const long = diff.length > LONGEST_DIFF;
+      if (given && long) return undefined;
       const sidecar = await start();
       await sidecar.call('ready', { saved: false }, ask);
-      const reply = await sidecar.call('impact', { diff: diff ?? null, file: null, target: null, limit: 1 }, ask);
+      const reply = await sidecar.call('impact', { diff: long ? null : diff, file: null, target: null, limit: 1 }, ask);
       return {
         tests: tellingTests(reply['affected-test']).map((test) => {
           const { certainty = 'possible', reason = '' } =

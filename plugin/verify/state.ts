@@ -12,15 +12,20 @@ export interface TreeState {
   readonly before: string | undefined;
 }
 
+/** The objects are thrown away at once: compressing them would be for nothing. */
+const ADD = ['-c', 'core.safecrlf=false', '-c', 'core.looseCompression=0'];
+
 /**
  * Both names. The working tree is written as git objects into a folder of its own, removed at once, with a copy of the index: nothing
  * of the repository changes, and only files that differ from the index are read.
  */
 export async function treeState(root: string): Promise<TreeState> {
-  const asked = await capture('git', ['rev-parse', 'HEAD^{tree}', '--git-path', 'index', '--git-path', 'objects'], {
-    cwd: root,
-  });
-  const [before, index, objects] = (asked ?? '').split('\n');
+  const asked = await capture(
+    'git',
+    ['rev-parse', 'HEAD^{tree}', '--git-path', 'index', '--git-path', 'objects', '--show-toplevel'],
+    { cwd: root },
+  );
+  const [before, index, objects, top] = (asked ?? '').split('\n');
   if (!before || !index || !objects) return { now: undefined, before: undefined };
   const folder = await mkdtemp(join(tmpdir(), 'opl-tree-'));
   try {
@@ -31,9 +36,8 @@ export async function treeState(root: string): Promise<TreeState> {
       GIT_OBJECT_DIRECTORY: folder,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, objects),
     };
-    const top = await capture('git', ['rev-parse', '--show-toplevel'], { cwd: root });
-    const cwd = top?.trim() ?? root;
-    const added = await capture('git', ['-c', 'core.safecrlf=false', 'add', '--all', '--', '.'], { cwd, env });
+    const cwd = top || root;
+    const added = await capture('git', [...ADD, 'add', '--all', '--', '.'], { cwd, env });
     const now = added === undefined ? undefined : (await capture('git', ['write-tree'], { cwd, env }))?.trim();
     return { now: now || undefined, before };
   } finally {

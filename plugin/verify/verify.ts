@@ -3,14 +3,16 @@
 import { actionsFor } from './actions.ts';
 import type { JudgedFailure, VerifyAnswer } from './answer.ts';
 import { type Attempt, type Bench, newSpool, tailOf } from './attempt.ts';
+import { beforeByRecord } from './baseline.ts';
 import { changeOfDiff, changeOfWorkingTree } from './changes.ts';
 import { chooseTests } from './choose.ts';
 import { Detected } from './detect.ts';
 import { judge, testFileOf } from './judge.ts';
 import { baseState, remember } from './remember.ts';
 import type { RunProgress } from './run.ts';
+import { type Guard, startGuard } from './run-guard.ts';
 import { decisiveOf, overall, type Runs, runAll } from './schedule.ts';
-import type { Seams } from './seams.ts';
+import type { PastRun, Seams } from './seams.ts';
 import { commandFor, fullCommand } from './select.ts';
 import { type TreeState, treeState } from './state.ts';
 import { showCommand } from './words.ts';
@@ -43,37 +45,70 @@ const TELLING_END = [64_000, 2000] as const;
 
 /** Runs and judges. Never rejects for what the project does; cancellation is a verdict. */
 export async function verify(request: VerifyRequest): Promise<VerifyAnswer> {
-  const { root } = request;
+  // Each start of a process holds this one up: those whose answer is waited for come first.
   const seams = asked(request.seams);
+  const worktree = request.diff === undefined ? changeOfWorkingTree(request.root) : undefined;
+  const guard = startGuard();
+  try {
+    return await verifyChange({ ...request, seams }, await worktree, guard);
+  } finally {
+    guard.dismiss();
+  }
+}
+
+async function verifyChange(
+  request: VerifyRequest,
+  worktree: Awaited<ReturnType<typeof changeOfWorkingTree>> | undefined,
+  guard: Guard,
+): Promise<VerifyAnswer> {
+  const { root, signal, seams } = request;
   const timeout = request.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
-  const idle: Omit<Bench, 'deadline'> = {
-    root,
-    seams,
-    spool: newSpool(request.spoolFolder),
-    signal: request.signal,
-    stopCommand: request.stopCommand,
-    onProgress: request.onProgress,
-  };
-  const worktree = request.diff === undefined ? await changeOfWorkingTree(root) : undefined;
+  const spool = newSpool(request.spoolFolder);
+  const given = worktree === undefined;
   const change = worktree ?? changeOfDiff(root, request.diff ?? '');
   const diff = worktree?.diff ?? request.diff ?? '';
   const detected = new Detected(root, {
     changed: change.paths,
     ...(request.command === undefined ? {} : { command: request.command }),
   });
-  // The state is read while the tests run.
-  const state = treeState(root).catch((): TreeState => ({ now: undefined, before: undefined }));
-  const choice = await chooseTests(seams, detected, change, request.diff);
+  const choice = await chooseTests(seams, detected, { change, diff, given, signal });
   const notes = [...choice.notes];
-  if (request.diff !== undefined && change.paths.length === 0)
-    notes.push('the diff given names no file: it is empty or of no known form');
-  const bench: Bench = { ...idle, deadline: performance.now() + timeout * 1000 };
-  const { attempts, cut } = await runAll(bench, detected, choice, change.paths, request.targetedOnly === true, notes);
+  if (given && change.paths.length === 0) notes.push('the diff given names no file: it is empty or of no known form');
+  // The state is read while the tests run.
+  const state = once(() => treeState(root).catch((): TreeState => ({ now: undefined, before: undefined })));
+  const bench: Bench = {
+    root,
+    seams,
+    spool,
+    signal,
+    stopCommand: request.stopCommand,
+    onProgress: request.onProgress,
+    guard,
+    onStart: () => void state(),
+    // What the choice of tests took, a first index or the sidecar's compilation for one, is not the tests' time.
+    deadline: performance.now() + timeout * 1000,
+  };
+  const judging: JudgeAll = { bench, detected, change, diff, given: request.diff, request, state };
+  const { attempts, cut } = await runAll(bench, detected, choice, {
+    paths: change.paths,
+    targetedOnly: request.targetedOnly === true,
+    notes,
+    older: (some) => allOlder(some, judging),
+  });
   if (attempts.length === 0) return nothingToRun(root, notes, cut);
   const decisive = decisiveOf(attempts);
-  const failures = await judgeAll(decisive, { bench, detected, change, diff, given: request.diff, request, state });
-  await remember(attempts, failures, choice, seams, await state).catch(() => {});
+  const failures = await judgeAll(decisive, judging);
+  await remember(attempts, failures, choice, seams, await state()).catch(() => {});
   return answerOf(attempts, decisive, failures, notes, detected, timeout, cut);
+}
+
+/** MAKE, called when the value is first wanted and not again. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** The sidecar starts, and is asked for what failed last, while git is asked for the change. */
@@ -90,20 +125,39 @@ interface JudgeAll {
   readonly diff: string;
   readonly given: string | undefined;
   readonly request: VerifyRequest;
-  readonly state: Promise<TreeState>;
+  readonly state: () => Promise<TreeState>;
 }
 
-async function judgeAll(
-  attempts: readonly Attempt[],
-  { request, state, ...rest }: JudgeAll,
-): Promise<readonly JudgedFailure[]> {
+/** Earlier runs of the tree as it was without the change. */
+async function runsBefore({ request, state }: JudgeAll): Promise<readonly PastRun[]> {
+  const base = await baseState(request, await state());
+  return base === undefined ? [] : await request.seams.pastRuns(base).catch(() => []);
+}
+
+/** Whether every failing test is known to have failed before the change. */
+async function allOlder(attempts: readonly Attempt[], judging: JudgeAll): Promise<boolean> {
+  const runs = await runsBefore(judging);
+  const failing = attempts.filter(({ outcome }) => outcome.verdict !== 'passed');
+  return failing.every(
+    ({ outcome: { failures }, plan, tests }) =>
+      failures.length > 0 &&
+      failures.every((failure) => beforeByRecord(failure, plan, runs, testFileOf(failure, tests)) === 'failed'),
+  );
+}
+
+async function judgeAll(attempts: readonly Attempt[], judging: JudgeAll): Promise<readonly JudgedFailure[]> {
   if (attempts.every(({ outcome }) => outcome.failures.length === 0)) return [];
-  const base = await baseState(request, await state);
-  const pastRuns = base === undefined ? [] : await request.seams.pastRuns(base).catch(() => []);
+  const { request } = judging;
+  const pastRuns = await runsBefore(judging);
   const judged: JudgedFailure[] = [];
   for (const one of attempts)
     judged.push(
-      ...(await judge(one, { ...rest, pastRuns, baseline: request.baseline === true, rerun: request.rerun !== false })),
+      ...(await judge(one, {
+        ...judging,
+        pastRuns,
+        baseline: request.baseline === true,
+        rerun: request.rerun !== false,
+      })),
     );
   return judged;
 }

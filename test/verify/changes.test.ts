@@ -60,6 +60,23 @@ test('places of a diff in every form', () => {
   assert.deepEqual(changeOfDiff(root, 'nothing of a diff').paths, []);
 });
 
+test('lines around a change are not changed, and a line that looks like a header is none', () => {
+  const root = repository({ 'a.sql': 'one\ntwo\n-- three\nfour\nfive\n-- six\n' });
+  writeFileSync(join(root, 'a.sql'), 'one\n2\nfour\nfive\n');
+  for (const context of ['-U0', '-U1', '-U3']) {
+    const change = changeOfDiff(root, git(root, 'diff', context));
+    assert.deepEqual(change.paths, ['a.sql'], context);
+    assert.deepEqual(
+      change.lines.get('a.sql'),
+      [
+        [2, 2],
+        [5, 5],
+      ],
+      context,
+    );
+  }
+});
+
 test('the working tree, untracked files included', async () => {
   const root = repository({ 'a.js': '1\n', '.gitignore': 'out/\n' });
   writeFileSync(join(root, 'a.js'), '2\n');

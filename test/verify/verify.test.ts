@@ -176,6 +176,71 @@ test('a lock file sends everything to the full suite, with why', async () => {
   assert.match(answer.notes.join(), /package-lock\.json \(a lock file/);
 });
 
+test('what failed last runs first where everything has to run: a lock file, nothing changed', async () => {
+  const repo = await repository(NODE);
+  repo.write('test/old.test.js', `${HEAD}test('never', () => {\n  assert.equal(add(1, 1), 3);\n});\n`);
+  assert.equal((await repo.verify({ rerun: false })).verdict, 'failed');
+  repo.write('package-lock.json', '{}');
+  const stopped = await repo.verify({ rerun: false });
+  assert.deepEqual(
+    stopped.ran.map(({ scope }) => scope),
+    ['targeted'],
+  );
+  assert.match(stopped.ran[0]?.command ?? '', /old\.test\.js/);
+  repo.write('test/old.test.js', `${HEAD}test('never', () => {\n  assert.equal(add(1, 1), 2);\n});\n`);
+  git(repo.root, 'add', '-A');
+  git(repo.root, 'commit', '-q', '-m', 'mended');
+  const mended = await repo.verify();
+  assert.match(mended.notes.join(), /nothing changed/);
+  assert.deepEqual(
+    mended.ran.map(({ scope, passed }) => [scope, passed]),
+    [
+      ['targeted', 1],
+      ['full', 2],
+    ],
+  );
+});
+
+test('what failed last runs first where more files are affected than are chosen', async () => {
+  const repo = await repository(NODE);
+  repo.write('test/zz.test.js', `${HEAD}test('never', () => {\n  assert.equal(add(1, 1), 3);\n});\n`);
+  assert.equal((await repo.verify({ rerun: false })).verdict, 'failed');
+  repo.write('test/zz.test.js', `${HEAD}test('never', () => {\n  assert.equal(add(1, 1), 2);\n});\n`);
+  for (let number = 0; number < 41; number++)
+    repo.write(`test/a${number}.test.js`, "import { test } from 'node:test';\ntest('passes', () => {});\n");
+  const answer = await repo.verify({ targetedOnly: true });
+  assert.deepEqual(
+    answer.ran.map(({ scope, passed }) => [scope, passed]),
+    [['targeted', 1]],
+  );
+  assert.match(answer.notes.join(), /42 test files exercise the change: the full suite tells/);
+});
+
+test('old failures alone do not keep the full suite from running', async () => {
+  const repo = await repository(NODE);
+  repo.write('test/old.test.js', `${HEAD}test('never', () => {\n  assert.equal(add(1, 1), 3);\n});\n`);
+  git(repo.root, 'add', '-A');
+  git(repo.root, 'commit', '-q', '-m', 'a failing test');
+  assert.equal((await repo.verify({ rerun: false })).verdict, 'failed');
+  repo.write('package-lock.json', '{}');
+  repo.write('test/new.test.js', `${HEAD}test('new', () => {\n  assert.equal(add(1, 1), 4);\n});\n`);
+  const answer = await repo.verify({ rerun: false });
+  assert.deepEqual(
+    answer.ran.map(({ scope, failed }) => [scope, failed]),
+    [
+      ['targeted', 1],
+      ['full', 2],
+    ],
+  );
+  assert.deepEqual(
+    answer.failures.map(({ test: name, before }) => [name, before]),
+    [
+      ['new', 'passed'],
+      ['never', 'failed'],
+    ],
+  );
+});
+
 test('zero tests are never passed', async () => {
   const repo = await repository({ 'package.json': manifest({ test: 'node --test' }), 'index.js': '' });
   assert.equal((await repo.verify()).verdict, 'no-tests-ran');
