@@ -2,8 +2,8 @@
   (:use #:cl #:opl.failures.report)
   (:import-from #:opl.failures.lines #:make-needles #:scan-lines #:clean-line)
   (:import-from #:opl.failures.prefixes #:layout-of #:unprefixed)
-  (:import-from #:opl.failures.table #:all-runners #:find-runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-options #:runner-rules
-                #:make-reading #:reading-runner #:reading-failures #:reading-counts #:reading-flags #:deliver #:close-reading #:attentive-p)
+  (:import-from #:opl.failures.table #:all-runners #:find-runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-options #:runner-rules
+                #:make-reading #:reading-runner #:reading-failures #:count-in #:reading-flags #:deliver #:close-reading #:attentive-p)
   (:import-from #:opl.failures.digest #:digest)
   (:import-from #:opl.failures.formats #:parse-format)
   (:import-from #:opl.failures.verdict #:verdict-of #:with-exit-code)
@@ -75,30 +75,53 @@
 (defun new-readings (runners)
   (mapcar (lambda (runner) (make-reading :runner runner :mode (getf (runner-options runner) :start))) runners))
 
+(defun read-together (path main readings-of)
+  "Reads the log at PATH with the tables of MAIN's readings; READINGS-OF tells those of a prefix, and of nil MAIN."
+  (let ((needles (make-needles (loop for reading in main
+                                     for bit from 0
+                                     append (loop for needle in (runner-needles (reading-runner reading)) collect (cons needle (ash 1 bit)))))))
+    (scan-lines path needles
+                (lambda (buffer start end mask)
+                  (multiple-value-bind (line prefix) (line-of buffer start end)
+                    (loop for reading in (funcall readings-of prefix)
+                          for bit from 0
+                          do (when (or (logbitp bit mask) (attentive-p reading))
+                               (deliver reading line)))))
+                (lambda () (some #'attentive-p (funcall readings-of t))))))
+
+(defun read-alone (path reading readings-of)
+  "READ-TOGETHER of one table: the scan itself tells which rules' needles a line holds, so it is not looked through again."
+  (let ((wanted (runner-wanted (reading-runner reading))))
+    (declare (type (unsigned-byte 62) wanted))
+    (scan-lines path (runner-scanner (reading-runner reading))
+                (lambda (buffer start end mask)
+                  (declare (type (unsigned-byte 62) mask))
+                  (if *layout*
+                      (multiple-value-bind (line prefix) (line-of buffer start end)
+                        (let ((reading (first (funcall readings-of prefix))))
+                          (when (or (logtest wanted mask) (attentive-p reading)) (deliver reading line mask))))
+                      (when (or (logtest wanted mask) (attentive-p reading))
+                        (deliver reading (clean-line buffer start end) mask))))
+                (if *layout*
+                    (lambda () (some #'attentive-p (funcall readings-of t)))
+                    (lambda () (attentive-p reading))))))
+
 (defun read-with (path runners)
   "The readings of the log at PATH by the tables of RUNNERS; one of each for each stream of lines."
-  (let* ((main (new-readings runners)) (streams '())
-         (needles (make-needles (loop for runner in runners
-                                      for bit from 0
-                                      append (loop for needle in (runner-needles runner) collect (cons needle (ash 1 bit)))))))
+  (let ((main (new-readings runners)) (streams '()))
     (flet ((readings-of (prefix)
-             (if (null prefix) main
-                 (or (cdr (assoc prefix streams :test #'string=))
-                     (let ((new (new-readings runners))) (push (cons prefix new) streams) new)))))
-      (scan-lines path needles
-                  (lambda (buffer start end mask)
-                    (multiple-value-bind (line prefix) (line-of buffer start end)
-                      (loop for reading in (readings-of prefix)
-                            for bit from 0
-                            do (when (or (logbitp bit mask) (attentive-p reading))
-                                 (deliver reading line)))))
-                  (lambda () (or (some #'attentive-p main)
-                                 (loop for (nil . readings) in streams thereis (some #'attentive-p readings))))))
-    (let ((readings (append main (loop for (nil . readings) in (reverse streams) append readings))))
-      (mapc #'close-reading readings)
-      (dolist (reading readings readings)
-        (setf (reading-failures reading)
-              (mapcar (lambda (draft) (digest draft (runner-options (reading-runner reading)))) (reading-failures reading)))))))
+             (cond ((null prefix) main)
+                   ((eq prefix t) (append main (loop for (nil . readings) in (reverse streams) append readings)))
+                   ((cdr (assoc prefix streams :test #'string=)))
+                   (t (let ((new (new-readings runners))) (push (cons prefix new) streams) new)))))
+      (if (rest main)
+          (read-together path main #'readings-of)
+          (read-alone path (first main) #'readings-of))
+      (let ((readings (readings-of t)))
+        (mapc #'close-reading readings)
+        (dolist (reading readings readings)
+          (setf (reading-failures reading)
+                (mapcar (lambda (draft) (digest draft (runner-options (reading-runner reading)))) (reading-failures reading))))))))
 
 (defun log-tail (path)
   "The last lines of the log at PATH, cleaned."
@@ -118,8 +141,6 @@
 ;;; verdicts
 
 (defun kind-of-reading (reading) (getf (runner-options (reading-runner reading)) :kind :tests))
-
-(defun count-in (reading key) (getf (reading-counts reading) key))
 
 (defun telling-p (reading)
   (or (reading-failures reading) (count-in reading :passed) (count-in reading :failed)

@@ -96,31 +96,87 @@
 
 ;;; steps
 
-(defmacro where-ahead ((ahead at) form)
-  "FORM, where the character that must follow, if one is known, stands at AT."
-  `(and (or (null ,ahead) (and (< ,at end) (char= (schar line ,at) (the character ,ahead)))) ,form))
+(defstruct firsts
+  "What may stand first where a pattern goes on: a bit for each of Latin-1, whether any character beyond may, and the line's end."
+  (bits nil :type (simple-bit-vector 256)) (beyond nil) (end nil))
+
+(defun any-first () (make-firsts :bits (make-array 256 :element-type 'bit :initial-element 1) :beyond t :end t))
+
+(defun united (one other)
+  (make-firsts :bits (bit-ior (firsts-bits one) (firsts-bits other)) :beyond (or (firsts-beyond one) (firsts-beyond other)) :end (or (firsts-end one) (firsts-end other))))
+
+(defun firsts-of-characters (characters &key end)
+  (let ((class (class-of-characters characters nil)))
+    (make-firsts :bits (class-bits class) :beyond (class-beyond class) :end end)))
+
+(defun firsts-of (elements after)
+  "The firsts of ELEMENTS behind which come those of AFTER."
+  (let ((element (first elements)) (more (rest elements)))
+    (flet ((is (name) (and (consp element) (operator-p (first element) name))))
+      (multiple-value-bind (class least) (and elements (classify element))
+        (cond ((null elements) after)
+              ((stringp element) (if (string= "" element) (firsts-of more after) (firsts-of-characters (subseq element 0 1))))
+              (class (let ((own (make-firsts :bits (class-bits class) :beyond (or (class-inverse class) (class-beyond class)))))
+                       (if (plusp least) own (united own (firsts-of more after)))))
+              ((operator-p element "BLANK") (firsts-of-characters *blanks*))
+              ((operator-p element "END") (firsts-of-characters *blanks* :end t))
+              ((is "?") (united (firsts-of (append (rest element) more) after) (firsts-of more after)))
+              ((is "OR") (reduce #'united (loop for one in (rest element) collect (firsts-of (cons one more) after))))
+              ((is "SEQ") (firsts-of (append (rest element) more) after))
+              ((and (consp element) (symbolp (first element))) (firsts-of (append (rest element) more) after))
+              (t (any-first)))))))
+
+(defun ahead-of (elements after)
+  "What must follow where ELEMENTS, and then AFTER, go on: a character, FIRSTS, or nil where that is anything."
+  (if (stringp (first elements))
+      (char (first elements) 0)
+      (let ((firsts (firsts-of elements (etypecase after
+                                          (null (any-first))
+                                          (character (firsts-of-characters (string after)))
+                                          (firsts after)))))
+        (unless (and (firsts-end firsts) (firsts-beyond firsts) (every #'plusp (firsts-bits firsts))) firsts))))
+
+(defmacro looking-ahead ((ahead where) form)
+  "A step that is FORM, in which (WHERE q next) goes on with NEXT at Q where what is known to follow can stand there. The three kinds of
+AHEAD are three closures."
+  `(etypecase ahead
+     (null (macrolet ((,where (q next) `(go-on ,next ,q))) ,form))
+     (character (let ((character ,ahead))
+                  (declare (type character character))
+                  (macrolet ((,where (q next) `(and (< ,q end) (char= (schar line ,q) character) (go-on ,next ,q)))) ,form)))
+     (firsts (let ((follows (firsts-bits ,ahead)) (others (firsts-beyond ,ahead)) (ends (firsts-end ,ahead)))
+               (declare (type (simple-bit-vector 256) follows))
+               (macrolet ((,where (q next)
+                            `(and (if (< ,q end)
+                                      (let ((code (char-code (schar line ,q)))) (if (< code 256) (= 1 (sbit follows code)) others))
+                                      ends)
+                                  (go-on ,next ,q))))
+                 ,form)))))
 
 (defun run-step (class least ahead next)
   "A greedy run of CLASS, giving back one character at a time."
   (let ((bits (class-bits class)) (beyond (class-beyond class)) (characters (class-characters class)) (inverse (class-inverse class)))
     (declare (type (simple-bit-vector 256) bits) (type line characters) (type bit least))
-    (step-lambda
-      (let ((furthest at))
-        (declare (type place furthest))
-        (loop while (and (< furthest end) (holds-p (schar line furthest))) do (incf furthest))
-        (loop with from of-type fixnum = (+ at least)
-              for q of-type fixnum from furthest downto from
-                thereis (where-ahead (ahead q) (go-on next q)))))))
+    (looking-ahead (ahead go-on-at)
+      (step-lambda
+        (let ((furthest at))
+          (declare (type place furthest))
+          (loop while (and (< furthest end) (holds-p (schar line furthest))) do (incf furthest))
+          (loop with from of-type fixnum = (+ at least)
+                for q of-type fixnum from furthest downto from
+                  thereis (go-on-at q next)))))))
 
 (defun any-step (least greedy ahead next)
   "Any characters, fewest (or with GREEDY most) first."
   (declare (type bit least))
   (if greedy
-      (step-lambda
-        (loop with from of-type fixnum = (+ at least)
-              for q of-type fixnum from end downto from thereis (where-ahead (ahead q) (go-on next q))))
-      (step-lambda
-        (loop for q of-type fixnum from (+ at least) to end thereis (where-ahead (ahead q) (go-on next q))))))
+      (looking-ahead (ahead go-on-at)
+        (step-lambda
+          (loop with from of-type fixnum = (+ at least)
+                for q of-type fixnum from end downto from thereis (go-on-at q next))))
+      (looking-ahead (ahead go-on-at)
+        (step-lambda
+          (loop for q of-type fixnum from (+ at least) to end thereis (go-on-at q next))))))
 
 (defun literal-step (literal next)
   (let* ((literal (coerce literal 'line)) (n (length literal)) (head (schar literal 0)))
@@ -167,7 +223,7 @@
             (progn (setf (aref captures start) before (aref captures begun) open) nil))))))
 
 (defun element-step (element ahead next)
-  "The step that matches ELEMENT and goes on with NEXT. AHEAD: the character that must follow, where it is known."
+  "The step that matches ELEMENT and goes on with NEXT. AHEAD: what must follow, as AHEAD-OF has it."
   (flet ((is (name) (or (operator-p element name) (and (consp element) (operator-p (first element) name)))))
     (multiple-value-bind (class least) (classify element)
       (cond
@@ -189,18 +245,15 @@
         ((operator-p element "REST") (step-lambda (go-on next (max at (trimmed-end)))))
         ((operator-p element "END") (step-lambda (and (>= at (trimmed-end)) (go-on next end))))
         ((is "SEQ") (sequence-step (rest element) ahead next))
-        ((is "?") (alternative-step (list (sequence-step (rest element) nil next) next)))
-        ((is "OR") (alternative-step (loop for one in (rest element) collect (sequence-step (list one) nil next))))
+        ((is "?") (alternative-step (list (sequence-step (rest element) ahead next) next)))
+        ((is "OR") (alternative-step (loop for one in (rest element) collect (sequence-step (list one) ahead next))))
         ((and (consp element) (symbolp (first element)))
          (capture-step (cell-of (first element) (rest element)) (rest element) ahead next))
         (t (error "~S is no element of a pattern." element))))))
 
 (defun sequence-step (elements ahead next)
   (if elements
-      (element-step (first elements)
-                    (cond ((stringp (second elements)) (char (second elements) 0))
-                          ((null (rest elements)) ahead))
-                    (sequence-step (rest elements) ahead next))
+      (element-step (first elements) (ahead-of (rest elements) ahead) (sequence-step (rest elements) ahead next))
       next))
 
 (defun captures-of (pattern)

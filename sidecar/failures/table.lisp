@@ -9,8 +9,8 @@
            #:tally #:total #:count-of #:enter #:mode #:flag #:flagged #:stash #:stashed #:reject #:leave #:suffixp #:prefixp #:trim #:joined
            #:blank-line-p #:indentation #:split-on
            ;; for the driver
-           #:runner #:runner-name #:runner-needles #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
-           #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-mode #:reading-flags #:reading-counts
+           #:runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
+           #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-mode #:reading-flags #:count-in
            #:reading-lines #:deliver #:close-reading #:attentive-p #:*reading*
            #:reading-kept #:draft-dropped #:draft-beyond #:draft #:make-draft #:draft-failure #:draft-lines #:draft-late))
 (in-package #:opl.failures.table)
@@ -35,7 +35,8 @@
   (sign-needles '() :type list)
   (rules #() :type simple-vector)
   (needles '() :type list)
-  (automaton nil)
+  (automaton nil) (scanner nil)
+  (wanted 0 :type (unsigned-byte 62))
   (finish nil :type (or null function)))
 
 (defvar *runners* '() "All runners, in the order of definition.")
@@ -60,13 +61,27 @@ for all those that are more than are kept."
   (failure nil :type failure) (lines '() :type list) (count 0 :type fixnum) (late '() :type list) (late-count 0 :type fixnum)
   (beyond nil) (dropped nil))
 
+;;; What rules keep, they keep under keywords, on every line of a verbose log: a key is a place in a vector, looked up when it is compiled.
+
+(defconstant +most-keys+ 512 "Keys of all tables; they have some 150.")
+(defvar *key-places* (make-hash-table :test 'eq))
+
+(defun place-of-key (key)
+  "The place of KEY in a reading's cells."
+  (or (gethash key *key-places*)
+      (let ((place (hash-table-count *key-places*)))
+        (assert (< place +most-keys+) () "More keys than ~D." +most-keys+)
+        (setf (gethash key *key-places*) place))))
+
+(defun make-cells () (make-array +most-keys+ :initial-element nil))
+
 (defstruct reading
   (runner nil :type runner)
   (mode nil :type symbol)
   (open nil :type (or null draft))
   (failures '() :type list) (kept 0 :type fixnum)
   (index (make-hash-table :test 'equal))
-  (counts '() :type list) (flags '() :type list) (stash '() :type list)
+  (counts (make-cells) :type simple-vector) (flags '() :type list) (stash (make-cells) :type simple-vector)
   (beyond nil :type (or null draft))
   (idle 0 :type fixnum))
 
@@ -149,19 +164,32 @@ when it has no lines yet, and left alone when it has."
                  (setf (cdr (nthcdr (1- +last-lines+) (draft-late draft))) nil (draft-late-count draft) +last-lines+)))))
     t))
 
-(defun count-of (key) "The count KEY (:passed :failed :skipped), or nil." (getf (reading-counts *reading*) key))
-(defun tally (key &optional (count 1))
-  "Adds COUNT to the count KEY."
-  (when count (setf (getf (reading-counts *reading*) key) (+ count (or (count-of key) 0))))
+(defun count-at (place) (svref (reading-counts *reading*) place))
+(defun add-at-or-one (place &optional (count 1)) (add-at place count))
+(defun add-at (place count)
+  (when count (setf (svref (reading-counts *reading*) place) (+ count (or (count-at place) 0))))
   t)
-(defun total (key count) "Sets the count KEY." (setf (getf (reading-counts *reading*) key) count) t)
+(defun set-at (place count) (setf (svref (reading-counts *reading*) place) count) t)
+(defun stashed-at (place) (svref (reading-stash *reading*) place))
+(defun stash-at (place value) (setf (svref (reading-stash *reading*) place) value) t)
+
+(defun count-in (reading key) "The count KEY of READING, or nil." (svref (reading-counts reading) (place-of-key key)))
+(defun count-of (key) "The count KEY (:passed :failed :skipped), or nil." (count-at (place-of-key key)))
+(defun tally (key &optional (count 1)) "Adds COUNT to the count KEY." (add-at (place-of-key key) count))
+(defun total (key count) "Sets the count KEY." (set-at (place-of-key key) count))
 (defun enter (mode) "Goes into MODE (nil: none)." (setf (reading-mode *reading*) mode (reading-idle *reading*) 0) t)
 (defun leave () "Closes the open failure and leaves the mode." (end-failure) (enter nil))
 (defun mode () "The mode." (reading-mode *reading*))
 (defun flag (&rest flags) "Notes FLAGS for the verdict: :passed :failed :none-ran :timeout :setup :compile." (dolist (flag flags t) (pushnew flag (reading-flags *reading*))))
 (defun flagged (flag) "True when FLAG was noted." (member flag (reading-flags *reading*)))
-(defun stashed (key) "What a rule stashed under KEY, or nil." (getf (reading-stash *reading*) key))
-(defun stash (key value) "Keeps VALUE under KEY for this table's other rules." (setf (getf (reading-stash *reading*) key) value) t)
+(defun stashed (key) "What a rule stashed under KEY, or nil." (stashed-at (place-of-key key)))
+(defun stash (key value) "Keeps VALUE under KEY for this table's other rules." (stash-at (place-of-key key) value))
+
+(macrolet ((placed (name function &rest more)
+             `(define-compiler-macro ,name (&whole form key ,@more)
+                (if (keywordp key) (list* ',function `(load-time-value (place-of-key ,key)) (cddr form)) form))))
+  (placed count-of count-at) (placed tally add-at-or-one &optional count) (placed total set-at count)
+  (placed stashed stashed-at) (placed stash stash-at value))
 
 ;;; words on strings
 
@@ -242,14 +270,20 @@ when it has no lines yet, and left alone when it has."
         (loop for (matcher cells . sign) in table
               when (try-matcher matcher line end captures cells) return sign)))))
 
+(defun automaton-of (needles)
+  "The automaton of NEEDLES, ((string . rule's bit) …), each said once."
+  (make-needles (remove-duplicates needles :test #'equal)))
+
 (defun table-of-clauses (name options signs rules finish)
   "The runner of SIGNS, ((weight . pattern) …), and RULES, ((modes pattern action) …)."
-  (let ((needles '()))
+  (let ((guards '()) (needles '()) (always '()) (wanted 0))
     (flet ((rule-of (index modes pattern action)
-             (let ((guards (guards-of pattern)) (bit (ash 1 (mod index 61))))
-               (dolist (guard guards) (push (cons guard bit) needles))
+             (let ((bit (ash 1 (mod index 61))) (own (guards-of pattern)))
+               (dolist (guard own) (push (cons guard bit) guards))
+               (dolist (needle (pattern-needles pattern)) (push (cons needle bit) needles))
+               (when (eq modes :always) (setf always (append (needles-of pattern) always) wanted (logior wanted bit)))
                (make-rule :matcher (matcher-of pattern) :cells (cells-of pattern) :modes modes :action action
-                          :bit (if guards bit +always+)))))
+                          :bit (if own bit +always+)))))
       (let ((table (coerce (loop for (modes pattern action) in rules
                                  for index from 0
                                  collect (rule-of index modes pattern action))
@@ -259,10 +293,8 @@ when it has no lines yet, and left alone when it has."
          :sign (sign-function signs)
          :sign-needles (loop for (nil . pattern) in signs append (needles-of pattern))
          :rules table
-         :needles (remove-duplicates (loop for (modes pattern) in rules when (eq modes :always) append (needles-of pattern))
-                                     :test #'string=)
-         :automaton (make-needles (loop for bit in (remove-duplicates (mapcar #'cdr needles)) append
-                                        (remove-duplicates (remove bit needles :key #'cdr :test #'/=) :test #'equal)))
+         :needles (remove-duplicates always :test #'string=)
+         :automaton (automaton-of guards) :scanner (automaton-of needles) :wanted wanted
          :finish finish)))))
 
 (defmacro define-runner (name (&rest options) &body clauses)
@@ -288,11 +320,12 @@ when it has no lines yet, and left alone when it has."
                        collect `(list ',(if (equal modes '(t)) :any modes) ',pattern ,(action pattern forms))))
          ,(and finish `(lambda () ,@finish)))))))
 
-(defun apply-rules (runner line mode)
-  "Gives LINE to the first rule of RUNNER that wants it; a line that none wants is added to the open failure."
-  (declare (type line line))
+(defun apply-rules (runner line mode found)
+  "Gives LINE to the first rule of RUNNER that wants it; a line that none wants is added to the open failure. FOUND: the mask of the
+rules whose needles are in the line, where that is known already."
+  (declare (type line line) (type (or null (unsigned-byte 62)) found))
   (let* ((end (length line))
-         (mask (logior +always+ (the (unsigned-byte 62) (needles-in (runner-automaton runner) line end))))
+         (mask (logior +always+ (the (unsigned-byte 62) (or found (needles-in (runner-automaton runner) line end)))))
          (captures (make-array +most-cells+ :element-type '(unsigned-byte 32))))
     (declare (dynamic-extent captures) (type (unsigned-byte 62) mask))
     (loop for rule across (runner-rules runner)
@@ -319,11 +352,11 @@ when it has no lines yet, and left alone when it has."
        (find (schar line 0) "#EPneTm LC")
        (some (lambda (ender) (prefixp ender line)) *enders*)))
 
-(defun deliver (reading line)
-  "Gives LINE to READING's table."
+(defun deliver (reading line &optional found)
+  "Gives LINE to READING's table; FOUND as APPLY-RULES has it."
   (let ((*reading* reading))
     (when (and (reading-open reading) (ender-p line)) (end-failure))
-    (apply-rules (reading-runner reading) line (reading-mode reading))))
+    (apply-rules (reading-runner reading) line (reading-mode reading) found)))
 
 (defun close-reading (reading)
   "Ends READING; returns it with its failures in the log's order."

@@ -68,20 +68,30 @@
   "The method's name, by which TEST is found again."
   (subseq test (1+ (or (position #\. test :from-end t) -1))))
 
-(defun by-method () (or (stashed :by-method) (progn (stash :by-method (make-hash-table :test 'equal)) (stashed :by-method))))
+(defun short-name (test)
+  "`Inner.put` of `demo.BagTest$Inner.put`: the class as surefire's summary has it at the least."
+  (let* ((method (position #\. test :from-end t))
+         (class (and method (position-if (lambda (c) (find c ".$")) test :end method :from-end t))))
+    (if class (subseq test (1+ class)) test)))
+
+(defconstant +namesakes+ 64 "Failures of one method's name that are looked through for one whose class is written otherwise.")
+
+(defun told-by (table) (or (stashed table) (progn (stash table (make-hash-table :test 'equal)) (stashed table))))
 
 (defun remember-method (draft)
   (let ((test (without-parameters (failure-test (draft-failure draft)))))
-    (when (and test (not (draft-beyond draft))) (pushnew draft (gethash (method-key test) (by-method)) :test #'eq))))
+    (when (and test (not (draft-beyond draft)))
+      (pushnew test (gethash (short-name test) (told-by :by-short-name)) :test #'string=)
+      (let ((namesakes (gethash (method-key test) (told-by :by-method))))
+        (unless (> (length namesakes) +namesakes+)
+          (setf (gethash (method-key test) (told-by :by-method)) (cons test namesakes)))))))
 
 (defun known-as (name)
-  "The failure told in full whose name ends with NAME."
-  (find-if (lambda (draft)
-             (let ((test (without-parameters (failure-test (draft-failure draft)))))
-               (and test (or (string= test name) (suffixp (concatenate 'string "." name) test) (suffixp (concatenate 'string "$" name) test)
-                             (suffixp name test)
-                             (let ((dot (position #\. name :from-end t))) (and dot (suffixp (subseq name dot) test) (search (subseq name 0 dot) test)))))))
-           (gethash (method-key name) (by-method))))
+  "The test told in full whose name ends with NAME, or nil."
+  (let* ((dot (position #\. name :from-end t)) (class (and dot (subseq name 0 dot))) (method (and dot (subseq name dot))))
+    (flet ((same-p (test) (or (suffixp name test) (and dot (suffixp method test) (search class test)))))
+      (or (find-if #'same-p (gethash (short-name name) (told-by :by-short-name)))
+          (find-if #'same-p (gethash (method-key name) (told-by :by-method)))))))
 
 (defun keep-diagnostics (keep)
   "Without KEEP the compiler's diagnostics in the log are a test's own output."
