@@ -153,6 +153,7 @@
    (:file "search/past")
    (:file "search/near")
    (:file "search/rank")
+   (:file "search/ranking")
    (:file "search/symbols")
    (:file "search/commits")
    (:file "search/related")

@@ -3,7 +3,7 @@
 
 (defpackage #:opl.image.channels
   (:use #:cl)
-  (:local-nicknames (#:rank #:opl.search.rank))
+  (:local-nicknames (#:rank #:opl.search.rank) (#:ranking #:opl.search.ranking))
   (:import-from #:opl.image.vocabulary #:define-query #:register)
   (:import-from #:opl.image.targets #:the-index)
   (:import-from #:opl.index.store #:index-path #:index-root)
@@ -26,10 +26,10 @@
   "Why the best LIMIT files of TASK stand where they do: a list of (path score ((channel . share) …)), greatest share first.
 The shares add up to the score. Nothing found gives an empty list."
   (let* ((index (the-index))
-         (ranking (rank:rank (gather index (current-history (index-root index)) (parse-task task))))
-         (files (coerce (rank:ranking-files ranking) 'list)))
+         (ranking (ranking:rank (gather index (current-history (index-root index)) (parse-task task))))
+         (files (coerce (ranking:ranking-files ranking) 'list)))
     (loop for file in files repeat limit
-          collect (list (index-path index file) (aref (rank:ranking-scores ranking) file) (rank:shares ranking file)))))
+          collect (list (index-path index file) (aref (ranking:ranking-scores ranking) file) (ranking:shares ranking file)))))
 
 (defmacro defchannel (name weight (path task) &body body)
   "Add the channel NAME to repo_context: BODY gives a number for the file PATH and the text TASK; the greatest over all files counts

@@ -1,7 +1,7 @@
 ;;;; The answer to a task: ranked files, the likeliest symbols in each, related files by role, and how far it can be trusted.
 
 (defpackage #:opl.search.answer
-  (:use #:cl #:opl.index.store #:opl.search.query #:opl.search.rank #:opl.search.symbols #:opl.search.related
+  (:use #:cl #:opl.index.store #:opl.search.query #:opl.search.ranking #:opl.search.symbols #:opl.search.related
         #:opl.search.explain #:opl.search.history #:opl.search.tables)
   (:import-from #:opl.source.facts #:def-line #:def-end #:def-name #:def-kind)
   (:import-from #:opl.search.lexical #:gather)

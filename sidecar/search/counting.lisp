@@ -8,7 +8,7 @@
   (:import-from #:opl.search.terms #:map-name-terms)
   (:import-from #:opl.search.query #:term-hash)
   (:import-from #:opl.search.text #:symbol-class #:uses-code #:uses-comments #:uses-strings)
-  (:export #:do-slots #:do-counted #:slots-of-file))
+  (:export #:tally-count #:do-slots #:do-counted #:slots-of-file))
 (in-package #:opl.search.counting)
 
 (declaim (optimize (speed 2) (safety 1)))

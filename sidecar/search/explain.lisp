@@ -1,7 +1,7 @@
 ;;;; Why a file is in an answer, in a few words, strongest first.
 
 (defpackage #:opl.search.explain
-  (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.rank #:opl.search.history #:opl.search.past)
+  (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.ranking #:opl.search.history #:opl.search.past)
   (:import-from #:opl.source.names #:u32-vector #:+none+)
   (:import-from #:opl.search.lexical #:inverse-frequency)
   (:import-from #:opl.search.counting #:slots-of-file)

@@ -40,14 +40,24 @@
           (unless (zerop (aref counts (+ row field))) (incf (aref frequencies (+ from field)))))
         (incf (aref frequencies (+ from 8)))))))
 
+(declaim (inline scores-at))
+(defun scores-at (scores place size)
+  "The vector at PLACE of SCORES, made when there is nothing yet."
+  (declare (type simple-vector scores))
+  (let ((vector (svref scores place)))
+    (declare (type floats vector))
+    (if (nothing-p vector) (setf (svref scores place) (make-floats size)) vector)))
+
 (defun score-term (evidence slot tally scores)
-  "Adds to SCORES, float vectors by file, what the term at SLOT says."
+  "Adds to SCORES, float vectors by file or nothing, what the term at SLOT says."
   (declare (type fixnum slot) (type simple-vector scores) (optimize (speed 3) (safety 0)))
-  (let* ((frequencies (evidence-frequencies evidence)) (count (tables-candidates (evidence-tables evidence))) (inverse (make-floats 9))
+  (let* ((size (evidence-file-count evidence))
+         (frequencies (evidence-frequencies evidence)) (count (tables-candidates (evidence-tables evidence))) (inverse (make-floats 9))
          (norms (tables-norms (evidence-tables evidence))) (field-weights *field-weights*) (kind (aref (evidence-kinds evidence) slot))
          (fields-p (<= kind +whole+)) (weight (aref (evidence-weights evidence) slot)) (title-weight (aref (evidence-title-weights evidence) slot))
          (whole (aref inverse 8)) (place (cond (fields-p +all-fields+) ((= kind +pair+) +pairs-alone+) (t +roots-alone+)))
-         (sums (svref scores place)) (titles (svref scores +title-alone+)))
+         (sums (scores-at scores place size)) (titles-p (and fields-p (plusp title-weight)))
+         (titles (if titles-p (scores-at scores +title-alone+ size) **nothing**)))
     (declare (type u32-vector frequencies) (type floats inverse norms field-weights sums titles) (type single-float weight title-weight whole) (type fixnum count))
     (dotimes (field 9) (setf (aref inverse field) (inverse-frequency count (aref frequencies (+ (* 9 slot) field)))))
     (setf whole (aref inverse 8))
@@ -60,11 +70,11 @@
               (let ((normal (* (float count) (aref norms (+ from field)))))
                 (incf frequency (* (aref field-weights field) normal))
                 (when fields-p
-                  (incf (aref (the floats (svref scores (+ +first-field+ field))) file)
+                  (incf (aref (scores-at scores (+ +first-field+ field) size) file)
                         (* weight (aref inverse field) (/ normal (+ +field-saturation+ normal)))))))))
         (let ((share (* whole (/ frequency (+ +saturation+ frequency)))))
           (incf (aref sums file) (* weight share))
-          (when fields-p (incf (aref titles file) (* title-weight share))))))))
+          (when titles-p (incf (aref titles file) (* title-weight share))))))))
 
 (defun note-uses (evidence slot tally)
   "Keeps the uses in code of the word at SLOT."
@@ -90,12 +100,11 @@
 (defun gather (index history task &key edited)
   "The evidence for TASK in INDEX; HISTORY may be nil. EDITED: paths edited in this session."
   (let* ((evidence (prepare-evidence index history task :edited edited)) (terms (evidence-term-count evidence))
-         (scores (coerce (loop repeat +scores+ collect (make-floats (evidence-file-count evidence))) 'simple-vector)))
+         (scores (make-array +scores+ :initial-element **nothing**)))
     (do-slots (slot tally evidence)
       (note-frequencies evidence slot tally)
-      (if (< slot terms)
-          (score-term evidence slot tally scores)
-          (note-uses evidence slot tally)))
+      (cond ((>= slot terms) (note-uses evidence slot tally))
+            ((plusp (tally-count tally)) (score-term evidence slot tally scores))))
     (setf (evidence-scores evidence) scores)
     (note-definitions evidence)
     evidence))

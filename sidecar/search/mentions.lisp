@@ -58,6 +58,7 @@
 
 (defun definition-scores (evidence)
   "By file: definitions of the words the task names, the rarer the better. Recipe 2.6, `defx'."
+  (unless (evidence-definitions evidence) (return-from definition-scores **nothing**))
   (let* ((scores (make-floats (evidence-file-count evidence))) (best (best-definitions evidence))
          (count (tables-candidates (evidence-tables evidence))) (whole (log (+ 1.0 (max 1 count)))))
     (dolist (slot (sorted-keys best) scores)
@@ -71,6 +72,7 @@
 (defun use-scores (evidence)
   "By file: uses in code of the words the task names. Recipe 2.6, `usex'."
   (declare (optimize (speed 2)))
+  (when (zerop (the fixnum (evidence-use-count evidence))) (return-from use-scores **nothing**))
   (let* ((scores (make-floats (evidence-file-count evidence))) (uses (evidence-uses evidence)) (tables (evidence-tables evidence))
          (count (tables-candidates tables)) (whole (log (+ 1.0 (float (max 1 (the fixnum count))))))
          (average (aref (the floats (tables-averages tables)) +code-words+)) (term-count (evidence-term-count evidence))
@@ -124,6 +126,7 @@
 
 (defun path-scores (evidence)
   "Three vectors by file: paths named, paths in traces, the last frames. Recipe 2.6, `pth', `trace', `last'."
+  (unless (task-mentions (evidence-task evidence)) (return-from path-scores (list **nothing** **nothing** **nothing**)))
   (let ((named (make-floats (evidence-file-count evidence))) (traced (make-floats (evidence-file-count evidence)))
         (last (make-floats (evidence-file-count evidence))) (frames '()))
     (dolist (mention (task-mentions (evidence-task evidence)))
@@ -184,6 +187,7 @@
 
 (defun module-scores (evidence)
   "By file: dotted modules named. Recipe 2.6, `dm'."
+  (unless (task-chains (evidence-task evidence)) (return-from module-scores **nothing**))
   (let ((scores (make-floats (evidence-file-count evidence))) (table (files-by-module (evidence-index evidence))))
     (dolist (chain (task-chains (evidence-task evidence)) scores)
       (let ((names (mapcar #'plain-name (chain-names chain))) (before '()))
@@ -217,6 +221,7 @@
 (defun phrase-scores (evidence)
   "By file: three words in a row of the task that a string literal holds. Recipe 2.6, `sh'."
   (multiple-value-bind (found trigrams frequencies) (phrase-hits evidence)
+    (unless found (return-from phrase-scores **nothing**))
     (let* ((scores (make-floats (evidence-file-count evidence))) (count (max 1 (tables-candidates (evidence-tables evidence))))
            (whole (log (+ 1.0 count))))
       (loop for (file . places) in found

@@ -94,6 +94,7 @@
   "By file: what the files with the greatest of FIRST, a float vector by file, import; TESTS true: what the tests do. A file that
 imports much says less of each."
   (declare (type floats first))
+  (when (nothing-p first) (return-from imported-scores first))
   (let* ((index (evidence-index evidence)) (scores (make-floats (evidence-file-count evidence))) (imports (imports-of index))
          (rarity (rarity-of-imports index)))
     (declare (type simple-vector imports) (type floats rarity))
@@ -155,6 +156,7 @@ imports much says less of each."
 (defun used-scores (evidence first)
   "By file: types of its own that the files with the greatest of FIRST use. A file that uses many says less of each."
   (declare (type floats first))
+  (when (nothing-p first) (return-from used-scores first))
   (let* ((index (evidence-index evidence)) (size (evidence-file-count evidence)) (scores (make-floats size)) (counts (make-floats size))
          (places (type-places index)) (rarity (rarity-of-types index)))
     (declare (type u32-vector places) (type floats rarity))
@@ -180,6 +182,7 @@ imports much says less of each."
 (defun together-scores (evidence first)
   "By file: commits that changed it along with one of the files with the greatest of FIRST. A file that changes often says less."
   (declare (type floats first))
+  (when (or (nothing-p first) (null (evidence-history evidence))) (return-from together-scores **nothing**))
   (let* ((size (evidence-file-count evidence)) (scores (make-floats size)) (history (evidence-history evidence)) (marks (make-floats size)))
     (when (and history (plusp (history-count history)))
       (let* ((past (past-of (evidence-index evidence) history)) (files (past-files past)) (commits (past-commits past))
@@ -218,8 +221,8 @@ imports much says less of each."
 
 (defun part-scores (evidence)
   "By file: how many of the parts that the title names are its folders or its name without extension."
-  (let* ((scores (make-floats (evidence-file-count evidence))) (index (evidence-index evidence))
-         (parts (title-parts (task-title (evidence-task evidence)))))
+  (let* ((index (evidence-index evidence)) (parts (title-parts (task-title (evidence-task evidence))))
+         (scores (if parts (make-floats (evidence-file-count evidence)) **nothing**)))
     (when parts
       (do-files (file) (index)
         (let* ((components (path-components (index-path index file))) (name (path-stem (car (last components)))))

@@ -169,8 +169,8 @@
 
 (defun similar-commit-scores (evidence)
   "By file: similar commits that changed it. Recipe 2.7, `csim'."
-  (let* ((scores (make-floats (evidence-file-count evidence))) (history (evidence-history evidence))
-         (similar (similar-commits evidence)))
+  (let* ((history (evidence-history evidence)) (similar (similar-commits evidence))
+         (scores (if similar (make-floats (evidence-file-count evidence)) **nothing**)))
     (when similar
       (let ((past (past-of (evidence-index evidence) history)) (newest (newest-time history)))
         (loop for (commit . similarity) in similar
@@ -189,7 +189,8 @@
 
 (defun message-scores (evidence)
   "By file: BM25 over the words of the messages of the commits that touched it. Recipe 2.7, `hbm'."
-  (let* ((size (evidence-file-count evidence)) (scores (make-floats size)) (hits (commit-evidence evidence)) (history (evidence-history evidence)))
+  (let* ((size (evidence-file-count evidence)) (hits (commit-evidence evidence)) (history (evidence-history evidence))
+         (scores (if hits (make-floats size) **nothing**)))
     (when hits
       (let* ((past (past-of (evidence-index evidence) history)) (newest (newest-time history)) (count (history-count history))
              (frequencies (make-floats size)) (touched (make-u32 size)) (touched-count 0) (commits (past-commits past))
@@ -230,12 +231,14 @@
 
 (defun recency-scores (evidence)
   "By file: changes of late. Recipe 2.7, `hrec60'."
-  (let ((scores (make-floats (evidence-file-count evidence))) (history (evidence-history evidence)))
-    (when (and history (plusp (history-count history)))
-      (let ((recent (past-recent (past-of (evidence-index evidence) history))))
-        (dotimes (file (length scores))
-          (setf (aref scores file) (log (+ 1.0 (* 3.0 (aref recent file))))))))
-    scores))
+  (let ((history (evidence-history evidence)))
+    (if (and history (plusp (history-count history)))
+        (let* ((recent (past-recent (past-of (evidence-index evidence) history))) (scores (make-floats (evidence-file-count evidence))))
+          (declare (type floats recent))
+          (dotimes (file (length scores) scores)
+            (unless (zerop (aref recent file))
+              (setf (aref scores file) (the single-float (log (+ 1.0 (* 3.0 (aref recent file)))))))))
+        **nothing**)))
 
 (defconstant +reference-breadth+ 15 "Source files of a commit beyond which a reference to it says nothing. Recipe 2.7.")
 
@@ -254,10 +257,12 @@
 
 (defun reference-scores (evidence)
   "By file: commits that the task refers to, or that refer to what it refers to. Recipe 2.7, `refs'."
-  (let ((scores (make-floats (evidence-file-count evidence))) (history (evidence-history evidence)))
-    (when (and history (plusp (history-count history)))
+  (let* ((history (evidence-history evidence))
+         (referred (and history (plusp (history-count history)) (referred-commits (evidence-task evidence) history)))
+         (scores (if referred (make-floats (evidence-file-count evidence)) **nothing**)))
+    (when referred
       (let ((files (past-files (past-of (evidence-index evidence) history))))
-        (dolist (commit (referred-commits (evidence-task evidence) history))
+        (dolist (commit referred)
           (declare (type fixnum commit))
           (let ((breadth (ash (aref (history-breadths history) commit) -1)))
             (when (<= 1 breadth +reference-breadth+)

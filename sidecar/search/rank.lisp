@@ -9,8 +9,7 @@
   (:import-from #:opl.search.query #:task-text #:task-title #:word-shape-of #:word-called-p #:word-inline-p)
   (:export #:channel #:channel-name #:channel-weight #:channel-source #:channel-prior-p #:channel-function #:channels
            #:find-channel #:add-channel #:remove-channel #:set-channel-weight #:reset-channels #:define-channel
-           #:ranking #:rank #:ranking-files #:ranking-scores #:ranking-columns #:ranking-evidence #:ranking-total #:shares
-           #:*channels*))
+           #:*channels* #:greatest))
 (in-package #:opl.search.rank)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -20,7 +19,7 @@
   (weight 0.0 :type single-float)
   (source "" :type string)              ; where the weight comes from
   (prior-p nil)                         ; taken as it is, not brought to the scale 0 … 1
-  (function nil))                       ; of the evidence, giving a float vector by file
+  (function nil))                       ; of the evidence, giving a float vector by file, or nothing (see tables.lisp)
 
 (defvar *built-in* '() "The channels of this file, in the order of the table.")
 (defvar *channels* '() "The channels in force; replaced as a whole, so a ranking under way is not disturbed.")
@@ -89,27 +88,41 @@ and gives a number; it is called for every file of the index. Returns the channe
 (defun similar (evidence) (shared (evidence similar) (similar-commit-scores evidence)))
 (defun messages (evidence) (shared (evidence messages) (message-scores evidence)))
 
+(defun greatest (evidence scores)
+  "The greatest of SCORES over the candidates; over all files when no candidate has any."
+  (declare (optimize (speed 3) (safety 0)) (type floats scores))
+  (let ((candidates 0.0) (all 0.0) (classes (tables-classes (evidence-tables evidence))) (order (index-order (evidence-index evidence))))
+    (declare (type single-float candidates all) (type opl.source.names:octets classes) (type opl.source.names:u32-vector order))
+    (unless (nothing-p scores)
+      (loop for file across order
+            do (let ((score (aref scores file)))
+                 (when (> score candidates)
+                   (when (> score all) (setf all score))
+                   (when (candidate-class-p (aref classes file)) (setf candidates score))))))
+    (if (plusp candidates) candidates all)))
+
 (defparameter *first-weights* '(1.5 2.35 1.0 2.0 0.7 1.0 1.0)
   "What words, title, file name, paths named, traces, similar commits and messages count in finding the files whose neighbours are looked at.")
 
 (defun first-scores (evidence)
   "By file: a first, rough sum, by which the files are chosen whose neighbours count as evidence."
   (shared (evidence first-scores)
-    (let ((sum (make-floats (evidence-file-count evidence))))
+    (let ((sum (make-floats (evidence-file-count evidence))) (any nil))
       (loop for weight single-float in *first-weights*
             for scores in (list (lexical evidence +all-fields+) (lexical evidence +title-alone+) (lexical evidence (+ +first-field+ +base+))
                                 (paths evidence 0) (paths evidence 1) (similar evidence) (messages evidence))
-            do (add-scaled sum weight evidence scores))
-      sum)))
+            do (when (add-scaled sum weight evidence scores) (setf any t)))
+      (if any sum **nothing**))))
 
 (defun add-scaled (sum weight evidence scores)
-  "Adds to SUM what SCORES say, brought to the scale 0 … 1, by WEIGHT."
-  (declare (optimize (speed 2)) (type floats sum scores) (type single-float weight))
+  "Adds to SUM what SCORES say, brought to the scale 0 … 1, by WEIGHT. Returns true when they say anything."
+  (declare (optimize (speed 3) (safety 0)) (type floats sum scores) (type single-float weight))
   (let ((greatest (greatest evidence scores)))
     (declare (type single-float greatest))
-    (when (plusp greatest)
-      (dotimes (file (length sum))
-        (incf (aref sum file) (* weight (min 1.0 (/ (aref scores file) greatest))))))))
+    (when (> greatest 0.0)
+      (dotimes (file (length sum) t)
+        (let ((score (aref scores file)))
+          (unless (= score 0.0) (incf (aref sum file) (* weight (min 1.0 (/ score greatest))))))))))
 
 (defun by-file (index function)
   "A float vector of what FUNCTION says of each file's number and run."
@@ -182,51 +195,16 @@ and gives a number; it is called for every file of the index. Returns the channe
 
 (define-channel "name-alone" 8.0 (evidence)
     "So that a name is always found where it is defined: more than all other channels of one file together, measured on 150 names of each of three repositories"
-  (let ((scores (make-floats (evidence-file-count evidence))) (classes (tables-classes (evidence-tables evidence))))
-    (let ((words (word-count-of (evidence-task evidence))))
-      (loop for (file def slot) in (if (<= 1 words +name-words+) (evidence-definitions evidence) '())
+  (let* ((words (word-count-of (evidence-task evidence))) (named (if (<= 1 words +name-words+) (evidence-definitions evidence) '()))
+         (scores (if named (make-floats (evidence-file-count evidence)) **nothing**)) (classes (tables-classes (evidence-tables evidence))))
+    (progn
+      (loop for (file def slot) in named
             when (name-alone-p (svref (evidence-words evidence) (- slot (evidence-term-count evidence))) words)
             do (let* ((run (index-run (evidence-index evidence) file))
                       (worth (if (< (opl.search.text:symbol-class (opl.source.facts:def-kind run def)) 2) 1.0 0.7)))
                  (when (or (tables-only-p (evidence-tables evidence)) (candidate-class-p (aref classes file)))
                    (setf (aref scores file) (max (aref scores file) worth))))))
     scores))
-
-;;; Adding up
-
-(defstruct ranking
-  evidence
-  (columns '() :type list)              ; (channel . float vector brought to scale)
-  (scores (make-floats 0) :type floats)
-  (files '() :type (or list vector))    ; in order, those with any evidence
-  (total 0 :type fixnum))
-
-(defun greatest (evidence scores)
-  "The greatest of SCORES over the candidates; over all files when no candidate has any."
-  (declare (optimize (speed 2)) (type floats scores))
-  (let ((candidates 0.0) (all 0.0) (classes (tables-classes (evidence-tables evidence))) (order (index-order (evidence-index evidence))))
-    (declare (type single-float candidates all) (type opl.source.names:octets classes) (type opl.source.names:u32-vector order))
-    (loop for file across order
-          do (let ((score (aref scores file)))
-               (when (> score all) (setf all score))
-               (when (and (> score candidates) (candidate-class-p (aref classes file))) (setf candidates score))))
-    (if (plusp candidates) candidates all)))
-
-(defun scaled (evidence channel scores)
-  "SCORES divided by the greatest among the candidates, at most 1; a prior's as they are."
-  (declare (optimize (speed 2)) (type floats scores))
-  (if (channel-prior-p channel)
-      scores
-      (let ((greatest (greatest evidence scores)) (values (make-floats (length scores))))
-        (declare (type single-float greatest))
-        (when (plusp greatest)
-          (dotimes (file (length scores))
-            (setf (aref values file) (min 1.0 (/ (aref scores file) greatest)))))
-        values)))
-
-(defun columns (evidence)
-  (loop for channel in *channels*
-        collect (cons channel (scaled evidence channel (the floats (funcall (channel-function channel) evidence))))))
 
 ;;; What a task is about decides how far tests and documents stand back
 
@@ -244,23 +222,32 @@ and gives a number; it is called for every file of the index. Returns the channe
    (task-title task))
   nil)
 
+(defun class-files (index class)
+  "1 for each file of CLASS."
+  (declare (type fixnum class))
+  (svref (memo (index :class-files)
+           (let ((marks (make-array 8 :initial-element nil)) (classes (tables-classes (tables-of index))))
+             (dotimes (class 8 marks)
+               (setf (svref marks class) (by-file index (lambda (file run) (declare (ignore run)) (if (= class (aref classes file)) 1 0)))))))
+         class))
+
 (defun class-marks (evidence class words)
   "1 for each file of CLASS; 0 when the task is about such files, or names that very file by path."
-  (declare (optimize (speed 2)) (type fixnum class))
-  (let* ((marks (make-floats (evidence-file-count evidence))) (index (evidence-index evidence)) (tables (evidence-tables evidence))
-         (classes (tables-classes tables)) (named (paths evidence 0)))
-    (declare (type opl.source.names:octets classes) (type floats marks named))
-    (unless (or (tables-only-p tables) (about-p (evidence-task evidence) words))
-      (loop for file across (the opl.source.names:u32-vector (index-order index))
-            do (when (and (= (aref classes file) class) (< (aref named file) 0.99)) (setf (aref marks file) 1.0))))
-    marks))
+  (let ((tables (evidence-tables evidence)) (named (paths evidence 0)))
+    (declare (type floats named))
+    (if (or (tables-only-p tables) (about-p (evidence-task evidence) words))
+        **nothing**
+        (let ((marks (class-files (evidence-index evidence) class)))
+          (if (nothing-p named)
+              marks
+              (map 'floats (lambda (mark name) (if (< name 0.99) mark 0.0)) (the floats marks) named))))))
 
 (defparameter *prose-words* '("doc" "docs" "documentation" "readme" "changelog" "docstring" "docstrings" "typo" "manual" "guide" "tutorial")
   "A title with one of these asks for prose, which imports nothing and is imported by nothing.")
 
 (defmacro near (evidence &body body)
   `(if (about-p (evidence-task ,evidence) *prose-words*)
-       (make-floats (evidence-file-count ,evidence))
+       **nothing**
        (let ((first (first-scores ,evidence))) ,@body)))
 
 (defparameter *near*
@@ -281,70 +268,7 @@ and gives a number; it is called for every file of the index. Returns the channe
     (if (and (plusp (text-count run)) (logtest +made-by-a-tool+ (text-flags run 0))) 1 0)))
 (define-channel "edited" 0.3 (evidence :prior t)
     "Small: about what a change of last week is worth; the issues measured have no session"
-  (let ((scores (make-floats (evidence-file-count evidence))))
+  (let ((scores (if (evidence-edited evidence) (make-floats (evidence-file-count evidence)) **nothing**)))
     (dolist (path (evidence-edited evidence) scores)
       (let ((file (index-file-number (evidence-index evidence) path)))
         (when file (setf (aref scores file) 1.0))))))
-
-;;; The sum
-
-(defparameter *unspoken* '("recently-changed" "imported" "imported-by-tests" "types-used" "together")
-  "Channels that raise a file of which others speak, and bring none by themselves: the related block is for those.")
-
-(defun evident-files (evidence columns)
-  "A bit by file: whether any channel but the priors speaks for it."
-  (declare (ignore evidence) (optimize (speed 2)))
-  (let* ((size (length (the floats (cdr (first columns))))) (bits (make-array size :element-type 'bit :initial-element 0)))
-    (loop for (channel . values) in columns
-          do (unless (or (channel-prior-p channel) (member (channel-name channel) *unspoken* :test #'string=))
-               (let ((values values))
-                 (declare (type floats values))
-                 (dotimes (file size) (when (plusp (aref values file)) (setf (aref bits file) 1))))))
-    bits))
-
-(defun sum-columns (columns size)
-  (declare (optimize (speed 2)) (type fixnum size))
-  (let ((scores (make-floats size)))
-    (loop for (channel . values) in columns
-          do (let ((weight (channel-weight channel)) (values values))
-               (declare (type single-float weight) (type floats values))
-               (dotimes (file size) (incf (aref scores file) (* weight (aref values file))))))
-    scores))
-
-(deftype sort-key () '(unsigned-byte 62))
-
-(declaim (inline sort-key))
-(defun sort-key (score place)
-  "A number that is greater the greater SCORE is and, for equal ones, the smaller PLACE (below 2^24) is."
-  (declare (type single-float score) (type (unsigned-byte 24) place))
-  (let* ((bits (ldb (byte 32 0) (sb-kernel:single-float-bits (+ score 0.0)))) ; -0.0 is 0.0
-         (ordered (if (logbitp 31 bits) (logxor bits #xFFFFFFFF) (logior bits #x80000000))))
-    (logior (ash ordered 24) (- #xFFFFFF place))))
-
-(defun in-order (scores evident order)
-  "The files of ORDER, which is by path, that EVIDENT marks, by score descending, then path. Sorted as numbers: thousands of files at each query."
-  (declare (optimize (speed 3) (space 0) (safety 1)) (type floats scores) (type simple-bit-vector evident) (type opl.source.names:u32-vector order))
-  (let ((keys (make-array (count 1 evident) :element-type 'sort-key)) (at 0))
-    (declare (type (unsigned-byte 32) at) (type (simple-array sort-key (*)) keys))
-    (dotimes (place (length order))
-      (let ((file (aref order place)))
-        (when (= 1 (sbit evident file))
-          (setf (aref keys at) (sort-key (aref scores file) (logand place #xFFFFFF)))
-          (incf at))))
-    (let* ((keys (sort (subseq keys 0 at) #'>)) (files (opl.source.names:make-u32 at)))
-      (declare (type (simple-array sort-key (*)) keys))
-      (dotimes (i at files)
-        (setf (aref files i) (aref order (- #xFFFFFF (logand (aref keys i) #xFFFFFF))))))))
-
-(defun rank (evidence)
-  "The files that EVIDENCE speaks for, best first: score descending, then path."
-  (let* ((columns (columns evidence)) (scores (sum-columns columns (evidence-file-count evidence)))
-         (files (in-order scores (evident-files evidence columns) (index-order (evidence-index evidence)))))
-    (make-ranking :evidence evidence :columns columns :scores scores :files files :total (length files))))
-
-(defun shares (ranking file)
-  "What each channel gives FILE: a list of (name . share), greatest first, then by name; those that give nothing left out."
-  (sort (loop for (channel . values) in (ranking-columns ranking)
-              for share = (* (channel-weight channel) (aref (the floats values) file))
-              unless (zerop share) collect (cons (channel-name channel) share))
-        (lambda (a b) (or (> (cdr a) (cdr b)) (and (= (cdr a) (cdr b)) (string< (car a) (car b)))))))

@@ -2,7 +2,7 @@
 ;;;; since lines are kept of no word; ten files of usual size take a few milliseconds.
 
 (defpackage #:opl.search.symbols
-  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.rank)
+  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.ranking)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:name-string #:name-bounds #:names-octets #:with-names-locked
                 #:octets-string)
   (:import-from #:opl.source.columns #:run)

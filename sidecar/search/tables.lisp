@@ -5,7 +5,7 @@
   (:use #:cl #:opl.index.store #:opl.search.text #:opl.search.places #:opl.search.words)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32)
   (:export #:tables #:tables-of #:tables-words #:tables-stale #:tables-stale-files #:tables-classes #:tables-starts #:tables-hashes #:tables-entries
-           #:tables-candidates #:tables-averages #:tables-octets #:field-length #:tables-norms #:+fields+ #:floats #:make-floats
+           #:tables-candidates #:tables-averages #:tables-octets #:field-length #:tables-norms #:+fields+ #:floats #:make-floats #:**nothing** #:nothing-p
            #:+base+ #:+folder+ #:+types+ #:+functions+ #:+others+ #:+code-words+ #:+comment-words+ #:+string-words+
            #:candidate-class-p #:tables-only-p #:base-bounds #:folder-bounds))
 (in-package #:opl.search.tables)
@@ -15,6 +15,12 @@
 (deftype floats () '(simple-array single-float (*)))
 (declaim (ftype (function (fixnum) (values floats &optional)) make-floats))
 (defun make-floats (size) (make-array size :element-type 'single-float :initial-element 0.0))
+
+(declaim (type floats **nothing**))
+(sb-ext:defglobal **nothing** (make-array 0 :element-type 'single-float)
+  "In place of a vector by file in which no file has anything: most tasks leave most kinds of evidence out, and a tree has many files.")
+(declaim (inline nothing-p))
+(defun nothing-p (scores) (declare (type floats scores)) (zerop (length scores)))
 
 ;;; The fields of a file, in the order in which they are counted
 (defconstant +base+ 0 "The terms of its name.")

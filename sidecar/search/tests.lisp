@@ -46,7 +46,10 @@
 (defun tested-scores (index scores)
   "By file: the greatest of SCORES, a float vector by file, among the tests that bear its name."
   (declare (type floats scores))
-  (let ((values (make-floats (length scores))))
-    (loop for tests across (the simple-vector (tests-by-file index)) for file from 0
-          do (dolist (test tests) (setf (aref values file) (max (aref values file) (aref scores test)))))
-    values))
+  (declare (type floats scores) (optimize (speed 2)))
+  (if (nothing-p scores)
+      scores
+      (let ((values (make-floats (length scores))))
+        (loop for tests across (the simple-vector (tests-by-file index)) for file of-type fixnum from 0
+              do (dolist (test tests) (setf (aref values file) (max (aref values file) (aref scores (the fixnum test))))))
+        values)))

@@ -98,4 +98,4 @@
   (let* ((scores (coerce '(1.5 -2.0 0.0 1.5 -0.0 -0.5 3.25 9.0) '(simple-array single-float (*))))
          (order (coerce '(7 0 5 3 4 2 1 6) '(simple-array (unsigned-byte 32) (*))))
          (evident (coerce '(1 1 1 1 1 1 1 0) 'simple-bit-vector)))
-    (check-equal '(6 0 3 4 2 5 1) (coerce (opl.search.rank::in-order scores evident order) 'list))))
+    (check-equal '(6 0 3 4 2 5 1) (coerce (opl.search.ranking::in-order scores evident order) 'list))))
