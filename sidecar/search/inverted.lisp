@@ -54,7 +54,7 @@
        (declare (type (unsigned-byte 32) ,wanted) (type (simple-array (unsigned-byte 16) (*)) ,rests))
        (loop for ,at of-type (unsigned-byte 32) from (aref (inverted-starts ,table) ,bucket) below (aref (inverted-starts ,table) (1+ ,bucket))
              do (when (= (logand ,wanted 65535) (aref ,rests ,at))
-                  (let ((,place (aref (inverted-places ,table) ,at))) ,@body))))))
+                  (let ((,place (aref (inverted-places ,table) ,at))) (declare (ignorable ,place)) ,@body))))))
 
 (defun inverted-octets (inverted)
   "Octets that INVERTED takes."

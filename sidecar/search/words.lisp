@@ -1,34 +1,34 @@
-;;;; The words of all files as an index of its own: the names that a term stands in, the files that hold a name, the files that
-;;;; hold a phrase. Made once for a set of runs. Files that are read again later are stale in it: passed over, and their runs looked
+;;;; The words of all files as an index of its own: what a term occurs in, name by name, and the files that hold a phrase. Made once for a set of runs. Files that are read again later are stale in it: passed over, and their runs looked
 ;;;; through at each query, so an index refreshed file by file answers as one made anew, until there are so many that all is made anew.
 
 (defpackage #:opl.search.words
   (:use #:cl #:opl.index.store #:opl.search.inverted #:opl.search.occurrences)
-  (:import-from #:opl.source.names #:octets #:u32-vector #:names #:names-count #:names-octets #:name-bounds #:with-names-locked)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:names #:names-count #:names-octets #:name-bounds #:with-names-locked #:+none+)
   (:import-from #:opl.source.facts #:word-count)
   (:import-from #:opl.search.terms #:map-name-terms)
   (:import-from #:opl.search.text #:trigram-count #:trigram-hash)
-  (:export #:words #:words-for #:words-name-count #:words-terms #:words-occurrences #:words-phrases #:words-octets))
+  (:export #:words #:words-for #:words-terms #:words-occurrences #:words-phrases #:words-octets))
 (in-package #:opl.search.words)
 
 (declaim (optimize (speed 2) (safety 1)))
 
 (defstruct words
-  (name-count 0 :type (unsigned-byte 32))          ; names known; later ones stand in stale files alone
   (runs (vector) :type simple-vector)              ; by file, as they were read; nil where there was no file
   (row-count 0 :type fixnum)
-  (terms nil :type inverted)                       ; term -> names
+  (terms nil :type inverted)                       ; term -> where the list of each name that has it begins in OCCURRENCES
   (occurrences nil :type occurrences)
   (phrases nil :type inverted))                    ; hash of three words in a row -> files
 
-(defun names-by-term (names count)
+(defun lists-by-term (names count occurrences)
   (declare (type names names) (type (unsigned-byte 32) count) (optimize (speed 3) (safety 0)))
   (let ((octets (with-names-locked (names) (names-octets names))))
     (declare (type octets octets))
     (build-inverted (add)
       (dotimes (name count)
-        (multiple-value-bind (start end) (name-bounds names name)
-          (map-name-terms (lambda (hash kind) (declare (ignore kind) (type (unsigned-byte 32) hash)) (add hash name)) octets start end))))))
+        (let ((list (occurrences-of occurrences name)))
+          (unless (= list +none+)
+            (multiple-value-bind (start end) (name-bounds names name)
+              (map-name-terms (lambda (hash kind) (declare (ignore kind) (type (unsigned-byte 32) hash)) (add hash list)) octets start end))))))))
 
 (defun files-by-phrase (runs)
   (declare (type simple-vector runs) (optimize (speed 3)))
@@ -43,10 +43,10 @@
   (loop for run across (the simple-vector runs) when run sum (the fixnum (word-count run)) of-type fixnum))
 
 (defun read-words (index)
-  (let ((count (names-count (index-names index))) (runs (copy-seq (index-runs index))))
-    (make-words :name-count count :runs runs :row-count (row-count runs)
-                :terms (names-by-term (index-names index) count)
-                :occurrences (build-occurrences runs count)
+  (let* ((count (names-count (index-names index))) (runs (copy-seq (index-runs index))) (occurrences (build-occurrences runs count)))
+    (make-words :runs runs :row-count (row-count runs)
+                :terms (lists-by-term (index-names index) count occurrences)
+                :occurrences occurrences
                 :phrases (files-by-phrase runs))))
 
 (defconstant +most-stale-rows+ 20000
