@@ -216,7 +216,8 @@
    ;; image: lisp_eval and its vocabulary
    (:file "image/printing")
    (:file "image/near")
-   (:file "image/guard")
+   (:file "image/allowance")
+  (:file "image/guard")
    (:file "image/vocabulary")
    (:file "image/explain")
    (:file "image/definitions")

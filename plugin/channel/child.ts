@@ -12,6 +12,9 @@ const STOP_MILLISECONDS = 2500;
 /** So much of a child's standard error is kept for messages. */
 const TAIL_CHARACTERS = 4000;
 
+/** What SBCL says when it ends for want of memory; a table of its heap and a backtrace follow, longer than what is kept. */
+const EXHAUSTED = /Heap exhausted/;
+
 export interface Greeting {
   version: string;
   lisp: string;
@@ -80,6 +83,7 @@ export class Child {
   readonly #greeted: Promise<Greeting>;
   #settleGreeting: { resolve(greeting: Greeting): void; reject(fault: Fault): void } | undefined;
   #tail = '';
+  #exhausted = false;
   #fault: Fault | undefined;
   #ended = false;
 
@@ -148,7 +152,9 @@ export class Child {
     // A pipe whose reader is gone reports that as an event; without a listener it would end the host.
     for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
     stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#tail = (this.#tail + text).slice(-TAIL_CHARACTERS);
+      const all = this.#tail + text;
+      this.#exhausted ||= EXHAUSTED.test(all);
+      this.#tail = all.slice(-TAIL_CHARACTERS);
       this.#options.onNoise?.(text);
     });
     const lines = lineStream(stdout, LIMITS.lineOctets, () => {
@@ -197,16 +203,23 @@ export class Child {
 
   #end(code: string | undefined, exitCode: number | undefined, signal: string | undefined): void {
     this.#ended = true;
-    const how = signal ? `by ${signal}` : `with status ${exitCode}`;
-    const fault =
-      this.#fault ??
-      (code === 'ENOENT' || code === 'EACCES'
-        ? new Fault('sbcl-missing', `${this.#options.program} cannot be run (${code}).`)
-        : new Fault(this.#settleGreeting ? 'start' : 'ended', `The sidecar ended ${how}.${this.#lastWords()}`));
+    const fault = this.#fault ?? this.#whyEnded(code, exitCode, signal);
     this.#fault = fault;
     this.#settleGreeting?.reject(fault);
     this.#settleGreeting = undefined;
     this.#options.onEnd(fault);
+  }
+
+  #whyEnded(code: string | undefined, exitCode: number | undefined, signal: string | undefined): Fault {
+    if (code === 'ENOENT' || code === 'EACCES')
+      return new Fault('sbcl-missing', `${this.#options.program} cannot be run (${code}).`);
+    if (this.#exhausted && !this.#settleGreeting)
+      return new Fault(
+        'exhausted',
+        "The sidecar's memory ran out and it ended; the next call starts it again. What lisp_eval had defined is gone unless it was kept, the index and the session's memory are not. OPL_HEAP_MB gives it more.",
+      );
+    const how = signal ? `by ${signal}` : `with status ${exitCode}`;
+    return new Fault(this.#settleGreeting ? 'start' : 'ended', `The sidecar ended ${how}.${this.#lastWords()}`);
   }
 
   #lastWords(): string {

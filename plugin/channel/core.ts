@@ -17,6 +17,9 @@ const KEPT_CORES = 3;
 /** A build takes seconds; a lock so old belongs to one that was killed. */
 const STALE_MILLISECONDS = 600_000;
 
+/** Compiled files older than this go when a new core was built. */
+const COMPILED_MILLISECONDS = 30 * 24 * 3600 * 1000;
+
 export interface CoreOptions {
   sbcl: string;
   /** The plugin's cache folder of this user. */
@@ -163,6 +166,7 @@ export async function prepareLaunch(options: CoreOptions): Promise<Launch> {
     );
   }
   prune(cores, path.basename(folder));
+  pruneCompiled(path.join(options.cacheFolder, 'fasl'));
   return fromCore(core, options);
 }
 
@@ -212,5 +216,18 @@ function prune(cores: string, own: string): void {
     for (const { name } of others.slice(KEPT_CORES)) rmSync(path.join(cores, name), { recursive: true, force: true });
   } catch {
     // Another process prunes too.
+  }
+}
+
+/** Deletes compiled files that no build of late has made: each version leaves some ten megabytes of them, and making one again costs a second. */
+function pruneCompiled(folder: string, now = Date.now()): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      const file = path.join(folder, name);
+      if (now - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? now) > COMPILED_MILLISECONDS)
+        rmSync(file, { force: true });
+    }
+  } catch {
+    // There is none, or another process prunes too.
   }
 }

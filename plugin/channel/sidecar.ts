@@ -1,5 +1,7 @@
 // The only door to the sidecar: a typed call(). Starts it when first asked, once per root whatever the number of sessions, and again after it died.
 
+import path from 'node:path';
+import { noteUse, pruneRoots } from './caches.ts';
 import { Child, type Greeting } from './child.ts';
 import { type CoreOptions, type Launch, prepareLaunch } from './core.ts';
 import { cancelledFault, Fault } from './fault.ts';
@@ -180,9 +182,12 @@ export class Sidecar {
     const greeting = await child.greeting();
     log(`sidecar ${greeting.version}, SBCL ${greeting.lisp}, pid ${greeting.pid}`);
     self.running = this.#running;
+    noteUse(this.options.indexFolder, root);
     await this.#attach(pending).catch((fault) => log(`attach: ${fault.message}`));
     // Without an index the image still evaluates; what needs one asks again and then says why there is none.
     await this.#open(pending).catch((fault) => log(`open: ${fault.message}`));
+    const { indexFolder } = this.options;
+    for (const folder of pruneRoots(path.dirname(indexFolder), indexFolder)) log(`unused for long, removed: ${folder}`);
     return { child, pending, greeting, launch };
   }
 

@@ -1,8 +1,9 @@
 // opl doctor: what is installed, in which versions, where caches lie, what is missing and what mends it.
 
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { explain, installAdvice } from '../advice.ts';
+import { GONE_DAYS, rootFolders, UNUSED_DAYS } from '../channel/caches.ts';
 import { runProgram } from '../channel/child.ts';
 import { packageVersion, sbclVersion } from '../channel/core.ts';
 import type { Answer, Command, Surroundings } from '../command.ts';
@@ -88,24 +89,26 @@ async function checkSidecar(here: Surroundings): Promise<Check[]> {
 }
 
 function folderSize(folder: string): number {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => {
-    const file = statSync(path.join(folder, name), { throwIfNoEntry: false });
-    return sum + (file?.isFile() ? file.size : 0);
-  }, 0);
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => {
+      const file = statSync(path.join(folder, name), { throwIfNoEntry: false });
+      return sum + (file?.isFile() ? file.size : 0);
+    }, 0);
+  } catch {
+    return 0;
+  }
 }
 
 function checkCaches(): Check {
   const folder = cacheFolder();
-  try {
-    return {
-      name: 'caches',
-      ok: true,
-      found: `${folder}, ${(folderSize(folder) / MEGABYTE).toFixed(1)} MB`,
-      advice: null,
-    };
-  } catch {
-    return { name: 'caches', ok: true, found: `${folder}, not made yet`, advice: null };
-  }
+  const size = (name: string) => `${(folderSize(path.join(folder, name)) / MEGABYTE).toFixed(1)} MB`;
+  if (!existsSync(folder)) return { name: 'caches', ok: true, found: `${folder}, not made yet`, advice: null };
+  const roots = rootFolders(path.join(folder, 'roots'));
+  const gone = roots.filter((one) => one.gone).length;
+  const of = `${roots.length} ${roots.length === 1 ? 'repository' : 'repositories'}${gone ? `, ${gone} of them deleted` : ''}`;
+  const kept = `what a deleted one left goes ${GONE_DAYS} days after its last use, an index not used for ${UNUSED_DAYS} days too`;
+  const found = `${folder}, ${size('.')}: ${size('roots')} of ${of} (${kept}), ${size('cores')} of compiled sidecars, ${size('fasl')} of what they are made from`;
+  return { name: 'caches', ok: true, found, advice: null };
 }
 
 export const doctorCommand: Command<Record<string, never>> = {
@@ -125,7 +128,10 @@ export const doctorCommand: Command<Record<string, never>> = {
     );
     const ok = checks.every((one) => one.ok);
     const lines = table(checks.map((one) => [one.ok ? 'ok' : 'FAULT', one.name, one.found]));
-    const advice = checks.filter((one) => one.advice).map((one) => `${one.name}: ${one.advice}`);
+    // One cause shows in several checks; what to type is said once.
+    const words = [...new Set(checks.flatMap((one) => one.advice ?? []))];
+    const named = (advice: string) => checks.filter((one) => one.advice === advice).map((one) => one.name);
+    const advice = words.map((one) => `${named(one).join(', ')}: ${one}`);
     return {
       json: { ok, checks },
       text: [lines, ...(advice.length ? ['', ...advice] : [])].join('\n'),

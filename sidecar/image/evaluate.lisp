@@ -6,7 +6,8 @@
   (:import-from #:sb-alien #:extern-alien #:int)
   (:import-from #:opl.image.printing
                 #:make-bounded-stream #:bounded-text #:print-value #:print-type #:+output-limit+ #:+value-limit+)
-  (:import-from #:opl.image.guard #:call-guarded #:close-guard-pages #:exit-refused #:live-threads)
+  (:import-from #:opl.image.allowance #:allow #:allowance #:over-allowance-p #:with-allowance #:too-large)
+  (:import-from #:opl.image.guard #:call-guarded #:close-guard-pages #:exit-refused #:live-threads #:kill-thread)
   (:import-from #:opl.image.definitions #:note-form)
   (:import-from #:opl.image.world #:current-package #:user-package #:remember-package #:user-package-p)
   (:import-from #:opl.image.explain #:explain-condition #:user-frames)
@@ -28,10 +29,6 @@
 
 (defconstant +patience+ 3
   "Seconds given to code to unwind after it was interrupted; then it is interrupted once more, then given up.")
-
-(defparameter *memory-share* 0.7
-  "Part of the dynamic space that code may make the image need. The collector copies what lives, and
-finding no room for the copy it ends the process, where an interrupt in time saves it. The rest is for what comes between two looks.")
 
 (defstruct evaluation
   "What came of evaluating code. OUTCOME is one of :VALUE :ERROR :READ-ERROR :INPUT :EXIT :DEADLINE
@@ -155,7 +152,7 @@ left; changes to all but the package end with the call."
 (defun outcome-of (condition)
   (typecase condition
     (exit-refused :exit)
-    (sb-kernel::heap-exhausted-error :memory)
+    ((or sb-kernel::heap-exhausted-error too-large) :memory)
     ;; Control, binding and alien stack.
     (storage-condition :stack)
     (end-of-file (if (member (stream-error-stream condition) (list *standard-input* *terminal-io*)) :input :error))
@@ -174,6 +171,18 @@ left; changes to all but the package end with the call."
      ;; Walking the frames needs stack, and there is none left when it is exhausted.
      :frames (if (member outcome '(:stack :memory)) '() (user-frames)))))
 
+(defun interruption (outcome deadline)
+  "The evaluation for code that is stopped for the reason OUTCOME; made in the thread that ran it."
+  (make-evaluation
+   :outcome outcome
+   :frames (if (eq outcome :memory) '() (user-frames))
+   :message
+   (ecase outcome
+     (:deadline (format nil "Stopped after ~D second~:P: the code did not finish. Definitions made before it stay." deadline))
+     (:cancelled "Cancelled. Definitions made before it stay.")
+     (:memory (format nil "Stopped: the image held more than ~D MB. What the code had built is let go."
+                      (floor (allowance) 1000000))))))
+
 (defun run (code output tag)
   "Evaluate CODE in this thread and return an evaluation without its output. TAG is the catch tag that
 an interruption throws an evaluation to."
@@ -187,12 +196,13 @@ an interruption throws an evaluation to."
          ;; The debugger's hook, not a handler: only what no handler of the user's took is an error.
          (let ((sb-ext:*invoke-debugger-hook* #'leave)
                (*debugger-hook* nil))
-           (call-with-fresh-reader
-            (lambda ()
-              (let ((result (quiet-compilation (lambda () (evaluate-forms code)))))
-                (if (evaluation-p result)
-                    result
-                    (make-evaluation :values (printed-values result))))))))))))
+           (with-allowance ((lambda () (throw tag (interruption :memory nil))))
+             (call-with-fresh-reader
+              (lambda ()
+                (let ((result (quiet-compilation (lambda () (evaluate-forms code)))))
+                  (if (evaluation-p result)
+                      result
+                      (make-evaluation :values (printed-values result)))))))))))))
 
 ;;; Outside of it.
 
@@ -202,35 +212,18 @@ exhausted (SBCL 2.2.9, handle_guard_page_triggered) instead of signalling, and u
 as deep as it likes. It stays set until code is evaluated for the first time."
   (setf (extern-alien "lose_on_corruption_p" int) 0))
 
-(defun memory-limit (usage)
-  "Octets in use at which code is stopped when USAGE were in use before it: what came since then is
-there twice while it is copied."
-  (floor (+ usage (* *memory-share* (sb-ext:dynamic-space-size))) 2))
-
-(defun interruption (outcome deadline limit)
-  "The evaluation for code that is stopped for the reason OUTCOME; made in the thread that ran it."
-  (make-evaluation
-   :outcome outcome
-   :frames (if (eq outcome :memory) '() (user-frames))
-   :message
-   (ecase outcome
-     (:deadline (format nil "Stopped after ~D second~:P: the code did not finish. Definitions made before it stay." deadline))
-     (:cancelled "Cancelled. Definitions made before it stay.")
-     (:memory (format nil "Stopped: the image held more than ~D MB. What the code had built is released."
-                      (floor limit 1000000))))))
-
-(defun reason-to-stop (started deadline cancel-predicate limit)
+(defun reason-to-stop (started deadline cancel-predicate)
   (cond ((and cancel-predicate (funcall cancel-predicate)) :cancelled)
         ((> (- (get-internal-real-time) started) (* deadline internal-time-units-per-second)) :deadline)
-        ((> (sb-kernel:dynamic-usage) limit) :memory)))
+        ((over-allowance-p) :memory)))
 
-(defun stop (thread tag done outcome deadline limit)
+(defun stop (thread tag done outcome deadline)
   "Make THREAD throw an evaluation to TAG; true when it ended. Clean-up forms of the user's may loop in
 their turn, so it is interrupted again before it is given up."
   (loop repeat 3
         do (ignore-errors
             (sb-thread:interrupt-thread
-             thread (lambda () (throw tag (interruption outcome deadline limit)))))
+             thread (lambda () (throw tag (interruption outcome deadline)))))
         thereis (sb-thread:wait-on-semaphore done :timeout +patience+)))
 
 (defun stuck (outcome)
@@ -260,16 +253,36 @@ their turn, so it is interrupted again before it is given up."
                        (if end (subseq text (1+ end)) "")))
         text)))
 
-(defun release-memory ()
+(defconstant +worth-saying+ 50000000 "Octets that are still held after code was stopped, from which that is said.")
+
+(defconstant +worth-collecting+ 0.2 "Part of the dynamic space by which code has made the use grow, from which its garbage is collected when it has ended.")
+
+(defconstant +room+ 0.47
+  "Part of the dynamic space up to which all may be collected at once: the worst case is that all of it lives and is copied.")
+
+(defun collect ()
+  "Frees what nothing refers to any more, young before old, as long as there is room for copies."
+  (flet ((room-p () (< (sb-kernel:dynamic-usage) (* +room+ (sb-ext:dynamic-space-size)))))
+    (loop for generation from 0 to 2
+          until (room-p)
+          do (sb-ext:gc :gen generation))
+    (when (room-p) (sb-ext:gc :full t))))
+
+(defun release-memory (evaluation usage)
+  "Lets go of what the code of EVALUATION had built, its threads included; says what is still held. USAGE: octets in use before it."
   (setf *history* (list nil nil nil))
-  (sb-ext:gc :full t))
+  (let ((ended (kill-thread :all)))
+    (collect)
+    (let ((held (- (sb-kernel:dynamic-usage) usage)))
+      (setf (evaluation-message evaluation)
+            (format nil "~A~[~:;~:* Its ~D thread~:P ~:*~[~;was~:;were~] ended.~]~@[ Variables still hold ~D MB of it; lisp_reset lets go of them.~]"
+                    (evaluation-message evaluation) ended (and (> held +worth-saying+) (floor held 1000000)))))))
 
 (defun supervise (code deadline cancel-predicate output)
   (let* ((tag (list 'interrupted))
          (done (sb-thread:make-semaphore))
          (result nil)
          (started (get-internal-real-time))
-         (limit (memory-limit (sb-kernel:dynamic-usage)))
          (thread (sb-thread:make-thread
                   (lambda ()
                     (unwind-protect (setf result (run code output tag))
@@ -280,14 +293,14 @@ their turn, so it is interrupted again before it is given up."
     (let ((settled nil))
       (unwind-protect
            (loop until (setf settled (sb-thread:wait-on-semaphore done :timeout +tick+))
-                 do (let ((reason (reason-to-stop started deadline cancel-predicate limit)))
+                 do (let ((reason (reason-to-stop started deadline cancel-predicate)))
                       (when reason
                         (setf settled t)
-                        (unless (stop thread tag done reason deadline limit)
+                        (unless (stop thread tag done reason deadline)
                           (setf result (stuck reason)))
                         (return))))
         (unless settled
-          (stop thread tag done :cancelled deadline limit))))
+          (stop thread tag done :cancelled deadline))))
     (or result
         (make-evaluation :outcome :error
                          :message "The code ended its own thread before it gave a value."))))
@@ -299,9 +312,11 @@ fifty times a second), the code is stopped. Definitions, the current package and
   (sb-thread:with-mutex (*lock*)
     (let-stack-exhaustion-be-an-error)
     (let* ((output (make-bounded-stream +output-limit+))
-           (evaluation (supervise code deadline-seconds cancel-predicate output)))
-      (when (eq (evaluation-outcome evaluation) :memory)
-        (release-memory))
+           (usage (sb-kernel:dynamic-usage))
+           (evaluation (progn (allow usage) (supervise code deadline-seconds cancel-predicate output))))
+      (cond ((eq (evaluation-outcome evaluation) :memory) (release-memory evaluation usage))
+            ;; Garbage that grew old would count against those who come later.
+            ((> (- (sb-kernel:dynamic-usage) usage) (* +worth-collecting+ (sb-ext:dynamic-space-size))) (collect)))
       (setf (evaluation-output evaluation) (without-runtime-remark (bounded-text output))
             (evaluation-notes evaluation) (notes))
       evaluation)))

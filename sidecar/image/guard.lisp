@@ -6,6 +6,7 @@
   (:use #:cl)
   (:import-from #:sb-alien #:alien-funcall #:sap-alien #:void #:int #:system-area-pointer)
   (:import-from #:opl.image.printing #:make-bounded-stream #:bounded-text)
+  (:import-from #:opl.image.allowance #:with-allowance #:check-room)
   (:export #:call-guarded #:close-guard-pages #:exit-refused #:in-guarded-thread-p
            #:live-threads #:kill-thread #:forget-threads #:threads #:thread-output
            #:+thread-limit+))
@@ -127,9 +128,12 @@ and with the calling thread marked as one that runs user code. Returns FUNCTION'
            (catch tag
              (let ((sb-ext:*invoke-debugger-hook* #'leave)
                    (*debugger-hook* nil))
-               (multiple-value-prog1
-                   (call-guarded (started-output started) (lambda () (apply function arguments)))
-                 (setf (started-ending started) "returned"))))
+               (with-allowance ((lambda ()
+                                  (setf (started-ending started) "stopped: it made the image hold too much memory")
+                                  (throw tag nil)))
+                 (multiple-value-prog1
+                     (call-guarded (started-output started) (lambda () (apply function arguments)))
+                   (setf (started-ending started) "returned")))))
         (close-guard-pages)))))
 
 (defun make-guarded-thread (make-thread function keys)
@@ -207,8 +211,18 @@ what the thread printed. Nothing started gives an empty list."
                                    :call (format nil "(~(~A~)~{ ~(~S~)~})" name arguments))
                             (apply function arguments)))))
 
+(defconstant +cons-octets+ 16)
+
+(defun bound-lists ()
+  "SBCL's runtime makes the list of MAKE-LIST in one piece, and when there is no room in the middle of it the process ends."
+  (sb-int:encapsulate 'make-list 'opl-guard
+                      (lambda (function size &rest keys)
+                        (when (and *guarded* (typep size 'unsigned-byte)) (check-room (* +cons-octets+ size)))
+                        (apply function size keys))))
+
 (defun install ()
   "Put the guards in place; doing so twice is harmless."
+  (bound-lists)
   (mapc #'refuse-in-guarded '(sb-ext:exit sb-ext:quit sb-ext:save-lisp-and-die sb-sys:os-exit))
   (sb-int:encapsulate 'sb-thread:make-thread 'opl-guard
                       (lambda (function code &rest keys)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { git, scratchFolder, scratchRepository } from '../scratch.ts';
+import { git, scratchFolder, scratchRepository, writeFiles } from '../scratch.ts';
 import { opl, oplJson } from './opl.ts';
 
 const FILES = {
@@ -191,6 +191,16 @@ test('doctor: everything there is status 0; something missing is status 1 with w
     assert.equal(check.ok, false);
     assert.match(check.advice, /Type: |Install /);
   }
+  const { stdout: text } = await opl(root, ['doctor'], '', { OPL_SBCL: '/nowhere/sbcl' });
+  assert.equal(text.split('SBCL (Common Lisp) is missing').length, 2, 'one cause is explained once');
+});
+
+test('doctor says how much deleted repositories have left, and when it goes', async (t) => {
+  const cache = scratchFolder(t);
+  const folder = path.join(cache, 'opencode-plugin-lisp/roots/old-0123456789abcdef');
+  writeFiles(folder, { root: path.join(cache, 'nowhere'), 'index.snapshot': 'x'.repeat(300_000) });
+  const { stdout } = await opl(repository(t), ['doctor'], '', { XDG_CACHE_HOME: cache, OPL_SBCL: '/nowhere/sbcl' });
+  assert.match(stdout, /0\.3 MB of 1 repository, 1 of them deleted \(what a deleted one left goes 30 days after/);
 });
 
 test('no universal-ctags, or another ctags, is said with the command that mends it, and what needs none goes on', async (t) => {
