@@ -4,7 +4,7 @@
 (defpackage #:opl.index.reading
   (:use #:cl #:opl.source.octets #:opl.source.text #:opl.index.ctags #:opl.index.tags)
   (:import-from #:opl.source.names #:octets #:+none+ #:hash-octets)
-  (:import-from #:opl.source.columns #:make-facts #:facts-reset #:pack-sections)
+  (:import-from #:opl.source.columns #:make-facts #:facts-reset #:pack-sections #:make-slab)
   (:import-from #:opl.source.scanner #:make-scanner #:scan)
   (:import-from #:opl.source.language #:language-ctags #:language-family #:language-of-path)
   (:import-from #:opl.languages.extractor #:extract #:extractor-ctags-kinds)
@@ -80,7 +80,8 @@ one, 50 ms once a gigabyte is in use: so batches grow with the repository, and s
 ;;; One worker
 
 (defstruct worker
-  (scanner (make-scanner)) (facts (make-facts)) (buffer (make-octet-buffer)) (seen (make-seen)))
+  (scanner (make-scanner)) (facts (make-facts)) (buffer (make-octet-buffer)) (seen (make-seen))
+  (slab nil))                           ; for the runs of a worker that reads many files
 
 (defstruct work
   "What the workers share."
@@ -109,7 +110,7 @@ one, 50 ms once a gigabyte is in use: so batches grow with the repository, and s
                   (setf from (merge-tags facts tokens names tagged from path (worker-seen worker)
                                          (extractor-ctags-kinds (language-family language)))))
                 (dolist (pass *passes*) (funcall pass tokens facts names path))
-                (values (make-outcome :path path :run (pack-sections facts) :language language :stamp stamp) from))))))))
+                (values (make-outcome :path path :run (pack-sections facts (worker-slab worker)) :language language :stamp stamp) from))))))))
 
 (defun skip-tags (tagged from path)
   (if tagged (map-tags (lambda (&rest tag) (declare (ignore tag)) nil) tagged from path) from))
@@ -156,7 +157,7 @@ one, 50 ms once a gigabyte is in use: so batches grow with the repository, and s
 
 (defun run-worker (work)
   (handler-case
-      (let* ((worker (make-worker)) (batch (take-batch work))
+      (let* ((worker (make-worker :slab (make-slab))) (batch (take-batch work))
              (opl.index.tags:*line-starts* (opl.source.names:make-u32 4096)))
         (loop while batch
               do (let ((next (take-batch work)))

@@ -10,7 +10,7 @@
   (:use #:cl)
   (:import-from #:opl.source.names #:u32-vector #:make-u32 #:+none+)
   (:export #:section #:make-section #:section-count #:section-columns #:section-reset
-           #:define-section #:do-column #:run #:make-run #:run-words #:run-start #:pack-sections #:run-size #:section-numbers))
+           #:define-section #:do-column #:run #:make-run #:run-words #:run-start #:pack-sections #:make-slab #:run-size #:section-numbers))
 (in-package #:opl.source.columns)
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
@@ -184,26 +184,44 @@ need not ask for the width at each row. BODY is compiled four times; what it doe
       (2 (narrow 16 2 #xFFFF))
       (3 (replace words column :start1 at :end2 count)))))
 
-(defun pack-sections (facts)
-  "A run of its own with the rows of all sections in FACTS."
+(defstruct (slab (:constructor make-slab ()))
+  "Room for the runs of many files in one vector: SBCL copies small vectors twice until it takes them for lasting, large ones never."
+  (words (make-u32 0) :type u32-vector) (at 0 :type index))
+
+(defconstant +slab-words+ 1000000 "Words of a slab, 4 MB: what is left over at its end is little.")
+
+(defun claim-words (slab size)
+  "A vector with SIZE words that are 0, and where they begin: in SLAB, or a vector of its own when SLAB is nil or SIZE large."
+  (declare (type index size))
+  (cond ((or (null slab) (> size (floor +slab-words+ 8))) (values (make-u32 size) 0))
+        (t (when (> (+ (slab-at slab) size) (length (slab-words slab)))
+             (setf (slab-words slab) (make-u32 +slab-words+) (slab-at slab) 0))
+           (let ((at (slab-at slab)))
+             (incf (slab-at slab) size)
+             (values (slab-words slab) at)))))
+
+(defun pack-sections (facts &optional slab)
+  "A run with the rows of all sections in FACTS, in SLAB or a vector of its own."
   (declare (type simple-vector facts))
   (let* ((widths (loop for section across facts
                        collect (loop for column across (section-columns section) collect (column-width column (section-count section)))))
          (header (+ 1 +most-sections+ (reduce #'+ widths :key #'length)))
          (size (+ header (loop for section across facts for row in widths
                                sum (loop for width in row sum (column-words width (section-count section))))))
-         (words (make-u32 size)) (at header) (descriptor (1+ +most-sections+)))
-    (declare (type index at descriptor) (type u32-vector words))
-    (setf (aref words 0) size)
-    (loop for section across facts for s from 0 for row in widths
-          for count of-type index = (section-count section)
-          do (setf (aref words (1+ s)) count)
-             (loop for column across (section-columns section) for width in row
-                   do (setf (aref words descriptor) (logior (ash at 2) width))
-                      (incf descriptor)
-                      (pack-column words at column count width)
-                      (incf at (the index (column-words width count)))))
-    (make-run words 0)))
+         (at header) (descriptor (1+ +most-sections+)))
+    (declare (type index at descriptor))
+    (multiple-value-bind (words start) (claim-words slab size)
+      (declare (type u32-vector words) (type index start))
+      (setf (aref words start) size)
+      (loop for section across facts for s of-type index from 0 for row in widths
+            for count of-type index = (section-count section)
+            do (setf (aref words (+ start 1 s)) count)
+               (loop for column across (section-columns section) for width in row
+                     do (setf (aref words (+ start descriptor)) (logior (ash at 2) width))
+                        (incf descriptor)
+                        (pack-column words (+ start at) column count width)
+                        (incf at (the index (column-words width count)))))
+      (make-run words start))))
 
 (declaim (inline run-size))
 (defun run-size (run) (aref (run-words run) (run-start run)))
