@@ -185,11 +185,12 @@ when it has no lines yet, and left alone when it has."
 (defun stashed (key) "What a rule stashed under KEY, or nil." (stashed-at (place-of-key key)))
 (defun stash (key value) "Keeps VALUE under KEY for this table's other rules." (stash-at (place-of-key key) value))
 
-(macrolet ((placed (name function &rest more)
-             `(define-compiler-macro ,name (&whole form key ,@more)
+(macrolet ((placed (name function)
+             `(define-compiler-macro ,name (&whole form key &rest others)
+                (declare (ignore others))
                 (if (keywordp key) (list* ',function `(load-time-value (place-of-key ,key)) (cddr form)) form))))
-  (placed count-of count-at) (placed tally add-at-or-one &optional count) (placed total set-at count)
-  (placed stashed stashed-at) (placed stash stash-at value))
+  (placed count-of count-at) (placed tally add-at-or-one) (placed total set-at)
+  (placed stashed stashed-at) (placed stash stash-at))
 
 ;;; words on strings
 

@@ -19,11 +19,13 @@
 (defstruct file-row path (score 0.0) role (hop 0) (reasons '()) (shares '()))
 (defstruct symbol-row path tag role (hop 0) (score 0.0) certainty signature)
 
+(defparameter *most-symbols* '(8 5 5)
+  "Symbols shown of the best files at most: of those that follow `+least-symbols+'. With six of each of three and four of the others a third
+more were shown, and a gold function was within ten and shown at all as seldom or more seldom (240 development instances).")
 (defconstant +least-symbols+ 2 "Symbols shown of each file whatever they score.")
-(defconstant +most-symbols+ 4 "Symbols shown of one file. Recipe: calibration asks for few, and no one is sure.")
-(defconstant +best-files+ 3)
-(defconstant +most-symbols-of-best+ 6 "Of each of the best three files: four would leave out a gold function in 2 of 100 issues more.")
-(defconstant +near-best+ 0.4 "Share of its file's best score from which a further symbol is shown.")
+(defconstant +near-best+ 2.5 "How far below its file's best score a further symbol is shown.")
+
+(defconstant +symbol-offset+ 5.0 "Added to what is shown of a symbol's score, which is a difference: all but the least likely stay above 0.")
 
 (defun shown-score (score) (max 0.001 score))
 
@@ -32,15 +34,15 @@
     (and (string/= signature "") signature)))
 
 (defun symbols-to-show (index hits files)
-  "Of HITS, best first, the two to four of each of FILES, a few more of the best; of those with one name and scope only the first."
+  "Of HITS, best first, two of each of FILES, a few more of the best; of those with one name and scope only the first."
   (let ((counts (make-hash-table)) (best (make-hash-table)) (seen (make-hash-table :test 'equal)))
     (loop for hit in hits
           for file = (symbol-hit-file hit) for count = (gethash file counts 0) for place = (position file files)
           for key = (let ((tag (tag file (symbol-hit-def hit)))) (list file (tag-name index tag) (tag-scope index tag)))
           when (and place
                     (not (gethash key seen))
-                    (< count (if (< place +best-files+) +most-symbols-of-best+ +most-symbols+))
-                    (or (< count +least-symbols+) (>= (symbol-hit-score hit) (* +near-best+ (gethash file best)))))
+                    (< count (or (nth place *most-symbols*) +least-symbols+))
+                    (or (< count +least-symbols+) (>= (symbol-hit-score hit) (- (gethash file best) +near-best+))))
             collect hit
             and do (setf (gethash file counts) (1+ count) (gethash key seen) t)
                    (unless (gethash file best) (setf (gethash file best) (symbol-hit-score hit))))))
@@ -54,7 +56,8 @@
   (let* ((hits (likely-symbols ranking files)) (shown (symbols-to-show index hits (coerce files 'list))))
     (loop for hit in shown
           collect (make-symbol-row :path (index-path index (symbol-hit-file hit)) :tag (tag (symbol-hit-file hit) (symbol-hit-def hit))
-                                   :role :match :score (shown-score (symbol-hit-score hit)) :signature (signature-of index hit)))))
+                                   :role :match :score (shown-score (+ +symbol-offset+ (symbol-hit-score hit)))
+                                   :signature (signature-of index hit)))))
 
 (defun file-rows (index ranking files explain)
   (let ((notes (note-files ranking files)))
