@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Ran } from './answer.ts';
+import { inOrderOfTasks, withoutTasks } from './build-output.ts';
 import { under } from './folder.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { Failure } from './outcome-types.ts';
@@ -94,10 +95,10 @@ export async function attempt(
     void faults.push(error instanceof Error ? error.message : String(error));
   const reports = run.ended === 'not-started' ? [] : reportFiles(asked, root, began);
   const [text, report] = await Promise.all([
-    run.ended === 'not-started' ? undefined : read(run.log).catch(orNothing),
+    run.ended === 'not-started' ? undefined : read(inOrderOfTasks(plan.runner, run.log)).catch(orNothing),
     Promise.all(reports.map((file) => read(file).catch(orNothing))).then(together),
   ]);
-  const outcome = outcomeOf(run, text, report, tailOf(run.log));
+  const outcome = withoutTasks(outcomeOf(run, text, report, tailOf(run.log)), plan.runner, run.log, run.exit);
   const failures = await Promise.all(outcome.failures.map((failure) => placed(failure, root, plan)));
   const { verdict, passed, failed, skipped } = outcome;
   return {

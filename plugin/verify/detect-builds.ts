@@ -13,6 +13,9 @@ interface BuildSystem {
   readonly program: readonly string[];
   readonly full: readonly string[];
   readonly query?: (changed: readonly string[]) => readonly string[];
+  readonly targets?: (output: string) => readonly string[];
+  /** The query's exit status when some of what it was asked about is in no package; what it printed counts. */
+  readonly partial?: number;
   readonly affected: (changed: readonly string[]) => readonly string[];
   readonly holds?: (folder: Folder) => boolean;
   readonly note: string;
@@ -33,6 +36,7 @@ const BUILD_SYSTEMS: readonly BuildSystem[] = [
       '--noshow_progress',
       `kind(".*_test rule", rdeps(//..., ${bazelSet(changed)}))`,
     ],
+    partial: 3,
     affected: () => ['test', '--test_output=errors', '--noshow_progress'],
     note: 'tests may run on remote workers; their reports stand under bazel-testlogs',
   },
@@ -62,11 +66,11 @@ const BUILD_SYSTEMS: readonly BuildSystem[] = [
     marks: ['nx.json'],
     installed: true,
     program: ['nx'],
-    full: ['run-many', '--target=test', '--output-style=stream'],
+    full: ['run-many', '--target=test', '--output-style=static'],
     affected: (changed) => [
       'affected',
       '--target=test',
-      '--output-style=stream',
+      '--output-style=static',
       ...(changed.length > 0 ? [`--files=${changed.join(',')}`] : []),
     ],
     note: 'Nx chooses the affected projects; cached results count as run',
@@ -87,10 +91,26 @@ const BUILD_SYSTEMS: readonly BuildSystem[] = [
     installed: true,
     program: ['moon'],
     full: ['run', ':test'],
-    affected: () => ['run', ':test', '--affected', '--downstream', 'deep'],
-    note: 'moon chooses the affected projects',
+    // `moon run --affected` follows tasks alone: a project that depends on the changed one is not run by it.
+    query: () => ['query', 'projects', '--affected', '--downstream', 'deep'],
+    targets: moonTargets,
+    affected: () => ['run'],
+    note: 'moon chooses the affected projects and their dependents',
   },
 ];
+
+/** moon 2 prints JSON, moon 1 a line for each project with its name first. */
+function moonTargets(output: string): readonly string[] {
+  if (!output.trimStart().startsWith('{'))
+    return output.split('\n').flatMap((line) => {
+      const id = line.split('|')[0]?.trim() ?? '';
+      return line.includes('|') && id !== '' ? [`${id}:test`] : [];
+    });
+  const { projects } = JSON.parse(output) as { projects?: readonly { id?: string; tasks?: object }[] };
+  return (projects ?? []).flatMap(({ id, tasks }) =>
+    id === undefined || (tasks && !Object.hasOwn(tasks, 'test')) ? [] : [`${id}:test`],
+  );
+}
 
 function hasTurboTest(folder: Folder): boolean {
   const config = folder.json('turbo.json') ?? folder.json('turbo.jsonc');
@@ -109,14 +129,22 @@ export function detectBuild(folder: Folder, changed: readonly string[]): Plan | 
       : wrapper === undefined
         ? system.program
         : [`./${wrapper}`];
-    const query = system.query && changed.length > 0 ? [...start, ...system.query(changed)] : undefined;
+    const affected =
+      changed.length === 0
+        ? undefined
+        : {
+            ...(system.query ? { query: [...start, ...system.query(changed)] } : {}),
+            ...(system.targets ? { targets: system.targets } : {}),
+            ...(system.partial === undefined ? {} : { partial: system.partial }),
+            run: [...start, ...system.affected(changed)],
+          };
     return {
       runner: system.runner,
       ecosystem: 'any',
       cwd: '',
       argv: [...start, ...system.full],
       env: system.runner === 'nx' ? { NX_TUI: 'false' } : system.runner === 'turbo' ? { TURBO_UI: 'false' } : {},
-      affected: { ...(query ? { query } : {}), run: [...start, ...system.affected(changed)] },
+      ...(affected ? { affected } : {}),
       certainty: 'exact',
       reason: `${mark}: ${system.runner} is in charge`,
       notes: [system.note],

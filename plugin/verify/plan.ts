@@ -16,6 +16,10 @@ export type Verdict =
 export interface AffectedQuery {
   /** Prints one target a line; absent where the runner selects by itself. */
   readonly query?: readonly string[];
+  /** The targets in what the query printed, where that is not one a line. */
+  readonly targets?: (output: string) => readonly string[];
+  /** An exit status of the query whose output counts all the same. */
+  readonly partial?: number;
   /** The run itself; the query's targets are appended. */
   readonly run: readonly string[];
 }

@@ -8,6 +8,8 @@ export interface CaptureOptions {
   readonly input?: string;
   readonly timeoutSeconds?: number;
   readonly signal?: AbortSignal | undefined;
+  /** An exit status besides 0 whose output counts. */
+  readonly partial?: number | undefined;
 }
 
 /** A question that takes longer is not short; a status of linux-source-6.1 on a cold disk stays below. */
@@ -17,7 +19,7 @@ const LONGEST_SECONDS = 60;
 export async function capture(
   program: string,
   args: readonly string[],
-  { cwd, env = {}, input, timeoutSeconds = LONGEST_SECONDS, signal }: CaptureOptions,
+  { cwd, env = {}, input, timeoutSeconds = LONGEST_SECONDS, signal, partial }: CaptureOptions,
 ): Promise<string | undefined> {
   const result = await execa(program, args, {
     cwd,
@@ -31,5 +33,6 @@ export async function capture(
     windowsHide: true,
     ...(signal ? { cancelSignal: signal } : {}),
   });
-  return result.failed ? undefined : result.stdout;
+  const good = !result.failed || (partial !== undefined && result.exitCode === partial);
+  return good ? result.stdout : undefined;
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Command } from './plan.ts';
+import { runEnvironment } from './run-environment.ts';
 import { type Guard, startGuard } from './run-guard.ts';
 import { ProcessTree, RUN_MARK } from './run-tree.ts';
 
@@ -41,25 +42,6 @@ export interface RunResult {
   /** Why it could not be started, or what was left behind. */
   readonly message?: string;
 }
-
-/**
- * What every run gets. CI forbids watch modes and prompts in most runners; the others keep a question from waiting for an answer that
- * never comes, a browser from being opened, and output from being lost in a buffer when a run is cut off.
- */
-const RUN_ENVIRONMENT: Readonly<Record<string, string>> = {
-  CI: 'true',
-  BROWSER: 'none',
-  GIT_TERMINAL_PROMPT: '0',
-  COREPACK_ENABLE_DOWNLOAD_PROMPT: '0',
-  NO_UPDATE_NOTIFIER: '1',
-  PYTHONUNBUFFERED: '1',
-  PLAYWRIGHT_HTML_OPEN: 'never',
-  PW_TEST_HTML_REPORT_OPEN: 'never',
-  CTEST_OUTPUT_ON_FAILURE: '1',
-};
-
-/** Of a test runner that verify itself may run under: a test command must not take itself for one of its workers. */
-const NOT_INHERITED = { NODE_TEST_CONTEXT: undefined };
 
 const PROGRESS_MILLISECONDS = 1000;
 /** Looked at this often at first, then every second: short runs start most of what they start at once. */
@@ -127,8 +109,7 @@ function startChild({ command, root, env = {} }: RunRequest, mark: string, out: 
   const options = {
     cwd: join(root, command.cwd),
     env: {
-      ...NOT_INHERITED,
-      ...RUN_ENVIRONMENT,
+      ...runEnvironment(root),
       ...env,
       ...command.env,
       [RUN_MARK]: outer ? `${outer}:${mark}` : mark,

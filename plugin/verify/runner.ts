@@ -36,6 +36,8 @@ export interface Runner {
   readonly once?: readonly string[];
   /** Words after the program that are neither options nor files (`discover` of unittest). */
   readonly keeps?: readonly string[];
+  /** Words of the command that a selection says itself, and in whose place it stands. */
+  readonly replaced?: readonly string[];
   /** Arguments that run just this selection; undefined where it cannot be said to the runner. */
   readonly select?: (selection: Selection) => readonly string[] | undefined;
   /** Appended in place of the files for the full suite when the runner needs them (`./...`). */

@@ -41,15 +41,32 @@ const maven: Runner = {
   written: ['**/target/surefire-reports/TEST-*.xml', '**/target/failsafe-reports/TEST-*.xml'],
 };
 
-/** `--tests` belongs to the task before it, so it is repeated behind the one `test` of the command. */
+/**
+ * `--tests` belongs to the task before it, and a task that finds none of its tests fails the build: so each project's own task is asked
+ * for its own tests. A project's name is taken to be its folder, as it is unless the settings say otherwise.
+ */
+function gradleSelection({ files, folder, cwd }: Selection): readonly string[] {
+  const byTask = new Map<string, string[]>();
+  for (const file of files) {
+    const module = file.includes('/src/') && !file.startsWith('src/') ? (file.split('/src/')[0] as string) : '';
+    const own = module !== '' && ['', '.kts'].some((kind) => folder.has(under(cwd, `settings.gradle${kind}`)));
+    const task = own ? `:${module.replaceAll('/', ':')}:test` : 'test';
+    byTask.set(task, [...(byTask.get(task) ?? []), '--tests', classOf(folder, cwd, file)]);
+  }
+  return [...byTask].flatMap(([task, tests]) => [task, ...tests]);
+}
+
+const GRADLE_TASKS = ['test', 'check', 'build'];
+
 const gradle: Runner = {
   name: 'gradle',
   ecosystem: 'jvm',
   programs: [['gradle'], ['gradlew']],
   valued: ['-p', '--project-dir', '-b', '-c', '-I', '-x', '--tests'],
   watching: ['-t', '--continuous'],
-  keeps: ['test', 'check', 'build'],
-  select: ({ files, folder, cwd }) => files.flatMap((file) => ['--tests', classOf(folder, cwd, file)]),
+  keeps: GRADLE_TASKS,
+  replaced: GRADLE_TASKS,
+  select: gradleSelection,
   written: ['**/build/test-results/**/TEST-*.xml'],
 };
 

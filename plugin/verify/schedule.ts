@@ -117,6 +117,19 @@ async function targetedCommands(
   });
 }
 
+/** A first query loads the whole graph of a large repository. */
+const LONGEST_QUERY_SECONDS = 300;
+
+/** undefined where the output is of no known form. */
+function targetsIn(output: string, { targets }: NonNullable<Plan['affected']>): readonly string[] | undefined {
+  if (!targets) return output.split('\n').filter((line) => line.trim() !== '');
+  try {
+    return targets(output);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The build system's own graph says what is affected; nothing, or no answer, is the full suite. */
 async function affectedCommand(
   bench: Bench,
@@ -126,9 +139,15 @@ async function affectedCommand(
   if (!affected) return undefined;
   if (!affected.query) return { argv: affected.run, cwd, env };
   const [program = '', ...args] = affected.query;
-  const targets = (await capture(program, args, { cwd: bench.root, env, timeoutSeconds: 300, signal: bench.signal }))
-    ?.split('\n')
-    .filter((line) => line.trim() !== '');
+  const left = (bench.deadline - performance.now()) / 1000;
+  const output = await capture(program, args, {
+    cwd: bench.root,
+    env,
+    timeoutSeconds: Math.max(1, Math.min(LONGEST_QUERY_SECONDS, left)),
+    signal: bench.signal,
+    partial: affected.partial,
+  });
+  const targets = output === undefined ? undefined : targetsIn(output, affected);
   if (targets && targets.length > 0) return { argv: [...affected.run, ...targets], cwd, env };
   notes.push(
     targets

@@ -29,7 +29,8 @@ export function commandFor(plan: Plan, tests: readonly TestChoice[], folder: Det
   const args = runner.select({ files, names: [...new Set(names)], cwd: plan.cwd, folder });
   if (args === undefined || args.join(' ').length > LONGEST_SELECTION) return undefined;
   const env = base === plan.direct ? { ...plan.env, ...plan.directEnv } : plan.env;
-  return { argv: [...base, ...args], cwd: plan.cwd, env };
+  const start = runner.replaced ? base.filter((word) => !runner.replaced?.includes(word)) : base;
+  return { argv: [...start, ...args], cwd: plan.cwd, env };
 }
 
 /**

@@ -253,6 +253,19 @@ const ROWS: readonly Row[] = [
     selected: './mvnw -B test -Dtest=ATest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false -pl core -am',
   },
   {
+    what: 'gradle with projects of its own',
+    files: {
+      'settings.gradle': "include 'lib', 'app'\n",
+      'lib/src/test/java/p/ATest.java': 'package p;\n',
+      'app/src/test/java/q/BTest.java': 'package q;\n',
+    },
+    changed: 'lib/src/main/java/p/A.java',
+    tests: ['lib/src/test/java/p/ATest.java', 'app/src/test/java/q/BTest.java'],
+    runner: 'gradle',
+    full: 'gradle test',
+    selected: 'gradle :lib:test --tests p.ATest :app:test --tests q.BTest',
+  },
+  {
     what: 'gradle',
     files: { 'settings.gradle.kts': '', gradlew: '', 'src/test/java/p/ATest.java': 'package p;\n' },
     changed: 'src/main/java/p/A.java',
@@ -415,7 +428,7 @@ test('build systems with their own graph are asked themselves', () => {
   );
   assert.equal(
     affected({ 'nx.json': '{}', 'package.json': '{}' }, ['a.ts', 'b.ts'])?.run.join(' '),
-    'npx --no-install nx affected --target=test --output-style=stream --files=a.ts,b.ts',
+    'npx --no-install nx affected --target=test --output-style=static --files=a.ts,b.ts',
   );
   assert.equal(
     affected({ 'turbo.json': '{"tasks":{"test":{}}}', 'pnpm-lock.yaml': '' }, ['a.ts'])?.run.join(' '),
@@ -423,7 +436,15 @@ test('build systems with their own graph are asked themselves', () => {
   );
   assert.match(affected({ 'pants.toml': '' }, ['a.py'])?.run.join(' ') ?? '', /--changed-since=HEAD/);
   assert.match(affected({ '.buckconfig': '' }, ['a.c'])?.query?.join(' ') ?? '', /owner\("a\.c"\)/);
-  assert.match(affected({ '.moon/workspace.yml': '' }, ['a.ts'])?.run.join(' ') ?? '', /--affected/);
+  const moon = affected({ '.moon/workspace.yml': '' }, ['a.ts']);
+  assert.match(moon?.query?.join(' ') ?? '', /moon query projects --affected --downstream deep$/);
+  assert.deepEqual(
+    moon?.targets?.('{"projects":[{"id":"a","tasks":{"test":{}}},{"id":"docs","tasks":{"build":{}}}]}'),
+    ['a:test'],
+  );
+  assert.deepEqual(moon?.targets?.('a | packages/a | node\nb | packages/b | node\n'), ['a:test', 'b:test']);
+  for (const mark of ['MODULE.bazel', '.moon/workspace.yml', 'nx.json'])
+    assert.equal(affected({ [mark]: '{}' }, []), undefined, 'nothing changed: there is nothing to ask for');
 });
 
 test('a package without a test command yields no plan, not a guess', () => {

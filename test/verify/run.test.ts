@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunRequest, runCommand } from '../../plugin/verify/run.ts';
+import { runEnvironment } from '../../plugin/verify/run-environment.ts';
 import { project } from './projects.ts';
 
 /** Processes whose command line holds the text and that still run (no zombies: a container's first process may not reap). */
@@ -51,6 +52,26 @@ test('a command without a shell: exit status, output in order, CI set, no standa
   });
   assert.deepEqual([result.ended, result.exit], ['exit', 7]);
   assert.equal(readFileSync(result.log, 'utf8'), 'true a b; c\ntwo\n');
+});
+
+test('what npm told this program of itself is not told to the tests', () => {
+  const from = {
+    npm_lifecycle_event: 'npx',
+    npm_config_loglevel: 'silent',
+    npm_config_registry: 'https://example.org',
+    npm_config_local_prefix: '/own',
+    npm_package_name: 'own',
+    INIT_CWD: '/own',
+    PATH: ['/own/node_modules/.bin', '/usr/bin'].join(delimiter),
+  };
+  const given = runEnvironment('/project', from);
+  for (const name of ['npm_config_loglevel', 'npm_package_name', 'INIT_CWD', 'NODE_TEST_CONTEXT'])
+    assert.ok(name in given && given[name] === undefined, name);
+  assert.ok(!('npm_config_registry' in given), 'the user’s own setting stays');
+  assert.deepEqual([given.PATH, given.CI], ['/usr/bin', 'true']);
+  assert.ok(!('PATH' in runEnvironment('/own/packages/a', from)), 'the own package is the project');
+  const plain = runEnvironment('/project', { npm_config_loglevel: 'silent', PATH: '/usr/bin' });
+  assert.ok(!('npm_config_loglevel' in plain), 'without npm nothing is npm’s');
 });
 
 test('a missing program is named', async () => {
