@@ -5,7 +5,7 @@ import type { Answer, Channel, Symbol as Definition, RankedFile, Related } from 
 /** Some 1,200 tokens: five files with their symbols, where 88 of 100 issues have a file that their fix changed, and the names of more. */
 const BUDGET_CHARACTERS = 4_800;
 
-const SYMBOLS_PER_FILE = 6;
+const SYMBOLS_PER_FILE = 8;
 
 /** The score of a file for which less speaks than against it: it may hold a word, and is not worth a line after others. */
 const NEXT_TO_NOTHING = 0.001;
