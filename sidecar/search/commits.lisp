@@ -184,21 +184,16 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
     (when thread (sb-thread:join-thread thread :default nil))
     (current-history root)))
 
-(defconstant +catching-up-seconds+ 3
-  "So long an answer waits for the commits of a pull or a switch of branches, when an older history is there: some ten
-milliseconds as a rule. Without them the commits most like the task are missing: of four issues of axios two fell from the
-first two files to the ninth and the twelfth.")
-
 (defun history-within (root seconds)
-  "The history of ROOT, waiting at most SECONDS when none is there and one is being read, and a little when one is there that
-HEAD has left behind; nil when there is none by then."
-  (let* ((start (get-internal-real-time)) (state (state-of root)))
-    (flet ((late-p (seconds) (> (- (get-internal-real-time) start) (* seconds internal-time-units-per-second))))
-      (loop while (and (reading-p root)
-                       (if (current-history root)
-                           (and (not (eq (state-mark state) :none)) (head-moved-p state) (not (late-p +catching-up-seconds+)))
-                           (not (late-p seconds))))
-            do (sleep 0.002)))
+  "The history of ROOT, waiting at most SECONDS when one is being read because none is there or because HEAD has left the one that
+is there behind; nil when there is none by then. What a pull or a switch of branches brought is read in some ten milliseconds as a
+rule; without it the commits most like the task are missing: of four issues of axios two fell from the first two files to the ninth
+and the twelfth."
+  (let ((end (+ (get-internal-real-time) (* seconds internal-time-units-per-second))) (state (state-of root)))
+    (loop while (and (reading-p root)
+                     (or (null (current-history root)) (and (not (eq (state-mark state) :none)) (head-moved-p state)))
+                     (< (get-internal-real-time) end))
+          do (sleep 0.002))
     (current-history root)))
 
 (defun begin-reading (root)
