@@ -29,19 +29,19 @@
                (return word))
              (setf start (1+ stop)))))
 
-(defparameter *time-words* '("timed out" "exceeded timeout" "timeout of " "timeout >" "test timeout" "timeoutexpired" "timeout exceeded" "timed-out" "***timeout" "timeoutexception" "testtimedout" "did not complete in" "was not invoked within" "operation timeout" "deadline exceeded"))
+(defparameter *time-words* '("timed out" "exceeded timeout" "timeout of " "timeout >" "test timeout" "timeoutexpired" "timeout exceeded" "timed-out" "***timeout" "timeoutexception" "testtimedout" "did not complete in" "did not complete within" "was not invoked within" "stack_trace_error" "operation timeout" "deadline exceeded"))
 (defparameter *setup-words*
   '("cannot find module" "no module named" "modulenotfounderror" "importerror" "cannot find package" "err_module_not_found" "failed to load url" "failed to resolve import" "cannot load such file"
     "no such file to load" "module not found" "could not resolve" "loaderror" "unresolved import" "cannot resolve module" "noclassdeffounderror" "classnotfoundexception" "command not found"
     "executable doesn't exist" "failed to load config" "no such module"))
 (defparameter *compile-words*
-  '("syntaxerror" "unexpected token" "syntax error" "parse error" "transform failed" "failed to parse" "parseerror" "indentationerror" "taberror" "unterminated" "error ts" "compilation error" "compileerror" "tokenmissingerror" "but found \""))
+  '("syntaxerror" "unexpected token" "syntax error" "parse error" "transform failed" "failed to parse" "parseerror" "indentationerror" "taberror" "unterminated" "expression expected" "parse failure" "rolluperror" "error ts" "compilation error" "compileerror" "tokenmissingerror" "but found \""))
 (defparameter *crash-words*
   '("segmentation fault" "sigsegv" "sigabrt" "sigill" "sigbus" "core dumped" "node down" "worker '" "bad access" "stack overflow" "crashed while running" "fatal error: unexpectedly" "jest worker process"
     "out of memory" "signal: " "exited unexpectedly" "process exited with code" "aborted (core" "memory access error"))
 (defparameter *assertion-words*
   '("expected" "expect(" "assert" "should " "to equal" "must be" "failed asserting" "not equal" "comparisonfailure" "differ" "mismatch" "does not match" "did not match" "!=" "to be " "was not " "condition not satisfied" "want "
-    "wanted" "unequal" "must equal" "isn't truthy" "not truthy"))
+    "wanted" "unequal" "must equal" "isn't truthy" "not truthy" "[xpass(strict)]" "instead of rejecting" "instead of resolving"))
 (defparameter *assertion-names*
   '("assert" "comparisonfailure" "expectationnotmet" "multiplefailures" "testfailed" "testfailure" "conditionnotsatisfied" "conditionfailed" "xunit.sdk" "falsifiable" "wantedbutnotinvoked" "mockito.exceptions" "jestassertion" "unmetexpectation" "minitest::" "failederror" "expectationfailed" "verificationerror" "unexpectedcall"))
 
@@ -101,23 +101,22 @@
   (let* ((lines (member-if-not #'blank-line-p lines))
          (lines (reverse (member-if-not #'blank-line-p (reverse lines))))
          (indent (or (least-indentation lines) 0)))
-    (cut (joined (mapcar (lambda (line) (string-right-trim " " (subseq line (min indent (indentation line))))) lines) (string #\Newline)))))
+    (cut (string-left-trim " 	" (joined (mapcar (lambda (line) (string-right-trim " " (subseq line (min indent (indentation line))))) lines) (string #\Newline))))))
 
 (defun split-block (lines languages style)
   "The frames of LINES and the lines that are message."
   (let ((frames '()) (message '()) (after-file nil) (function nil))
     (dolist (line lines)
       (let* ((line (as-line line))
-             (frame (some (lambda (language) (frame-of language line)) languages)))
+             (spoken nil)
+             (frame (some (lambda (language) (let ((frame (frame-of language line))) (when frame (setf spoken language) frame))) languages)))
         (cond (frame
                (when (and function (null (frame-function frame))) (setf (frame-function frame) function))
                (push frame frames)
                ;; a frame of these may carry the message itself: `x_test.go:10: got 4`, `panicked at x.rs:1:2`
-               (when (or (and (member :go languages) (matching (line (length line)) (blanks path ":" integer ": " word) t))
-                         (and (member :rust languages) (search "panicked at" line))
-                         (and (member :perl languages))
-                         (and (member :c languages) (not (member :java languages)))
-                         (and (member :lua languages)))
+               (when (or (and (eq :go spoken) (matching (line (length line)) (blanks path ":" integer ": " word) t))
+                         (and (eq :rust spoken) (search "panicked at" line))
+                         (member spoken '(:perl :c :lua)))
                  (push line message))
                (setf after-file (prefixp "  File" line)))
               ((and after-file (prefixp "    " line)) nil)
@@ -160,6 +159,10 @@
                        (matching (line end) (blanks (? "SyntaxError: ") longest "(" (l integer) ":" integer ")" end) (at (failure-path failure) l))))
           (return t))))))
 
+(defun hook-name-p (test)
+  "True when TEST is a hook: mocha's `\"before each\" hook for \"name\"`, and those of the many who name them so."
+  (and test (or (search "\"before each\" hook" test) (search "\"before all\" hook" test) (search "\"after each\" hook" test) (search "\"after all\" hook" test))))
+
 (defun digest (draft options)
   "Fills what the table's rules left open in DRAFT's failure from the lines below it; returns the failure.
 OPTIONS: :frames languages, :innermost :first or :last, :message :e-lines :python :plain or nil, :category the one where words do not tell."
@@ -183,7 +186,7 @@ OPTIONS: :frames languages, :innermost :first or :last, :message :e-lines :pytho
     (setf (failure-path failure) (tidy-path (failure-path failure)))
     (when (and (failure-suite failure) (null (failure-test failure))) (setf (failure-test failure) (and (not (equal "compile" (failure-category failure))) (failure-path failure))))
     (unless (failure-category failure)
-      (let ((category (category-of (failure-message failure) (failure-suite failure))))
+      (let ((category (if (hook-name-p (failure-test failure)) "setup" (category-of (failure-message failure) (failure-suite failure)))))
         (setf (failure-category failure)
               (if (and (string= category "error") (getf options :category) (null (exception-name (string-downcase (failure-message failure))))) (getf options :category) category))))
     failure))

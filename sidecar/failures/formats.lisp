@@ -45,7 +45,7 @@
           (push (told path (or (member-of file "message") "") :path path :suite t :languages '(:js)) failures))
         (dolist (test tests)
           (when (equal "failed" (member-of test "status"))
-            (push (told (joined (append (elements (member-of test "ancestorTitles")) (list (or (member-of test "title") ""))))
+            (push (told (joined (append (remove "" (elements (member-of test "ancestorTitles")) :test #'equal) (list (or (member-of test "title") ""))))
                         (joined (elements (member-of test "failureMessages")) (string #\Newline)) :path path :languages '(:js))
                   failures)))))
     (report-of runner (nreverse failures) (member-of document "numPassedTests") (member-of document "numFailedTests")
@@ -97,7 +97,7 @@
                        collect (told (member-of example "full_description")
                                      (format nil "~A~%~{~A~%~}# ~A:~D" (or (member-of exception "message") "") (elements (member-of exception "backtrace")) (member-of example "file_path") (or (member-of example "line_number") 0))
                                      :languages '(:ruby)
-                                     :category (let ((class (member-of exception "class"))) (cond ((null class) nil) ((search "ExpectationNotMet" class) "assertion") (t "error")))))
+                                     :category (let ((class (member-of exception "class"))) (cond ((null class) nil) ((some (lambda (word) (search word class)) '("ExpectationNotMet" "ExpectationsNotMet" "PendingExampleFixed" "MockExpectationError")) "assertion") (t "error")))))
                (max 0 (- count failed pending)) (+ failed outside) pending)))
 
 ;;; pytest-json-report
@@ -196,9 +196,10 @@
                         (incf failed)
                         (let* ((text (node-text fault)) (message (or (attribute fault "message") "")) (type (attribute fault "type"))
                                (class (or (attribute node "classname") "")) (python (string= runner "pytest"))
-                               (file (or (attribute node "file") (and (path-like-p class) class) (attribute suite "file"))))
+                               (file (or (attribute node "file") (and (path-like-p class) class) (attribute suite "file")))
+                               (whole (and file (equal file (attribute node "name")))))
                           (push (told (junit-name node) (if (search message text) text (format nil "~A~%~A" message text))
-                                      :message (and python message) :path file
+                                      :message (and python message) :path file :suite whole
                                       :line nil :innermost (if python :last :first)
                                       :category (cond ((and type (or (search "Assert" type) (search "ComparisonFailure" type))) "assertion") ((and python (search "failed on setup" message)) "setup")))
                                 failures)

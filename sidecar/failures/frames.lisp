@@ -86,6 +86,7 @@
       (matching (text end) (blanks (or "❯ " "› ") (function (not-of "()")) (? " (" ) " " (path path) ":" (at integer) ":" integer (? ")") end) (make path at function))
       (matching (text end) (blanks (? "at ") (function (not-of "()@")) " (" (path path) ":" (at integer) (? ":" integer) ")" end) (and (or (find #\. path) (find #\/ path)) (make path at function)))
       (matching (text end) (blanks "at " (function text+) " (" (path (or "native" "<anonymous>" "index " "native:")) (? integer) text ")" end) (make path nil function t))
+      (matching (text end) (blanks "at " (path "<" (not-of "<>") ">") end) (make path nil nil t))
       (matching (text end) (blanks (? (function (not-of "@ ()"))) "@" (path (or "http" "file" "webpack") text+) ":" (at integer) ":" integer end) (make path at function))
       (matching (text end) (blanks (path (or "file://" "node:") (not-of " ()\"'")) ":" (at integer) ":" integer end) (make path at nil))))
 

@@ -158,7 +158,7 @@
 
 (defun sum-of (readings key)
   (let ((numbers (loop for reading in readings for n = (count-in reading key) when n collect n)))
-    (and numbers (reduce #'+ numbers))))
+    (and numbers (max 0 (reduce #'+ numbers)))))
 
 (defun rank (reading weights)
   "How much a reading has to say: failures before counts, tests before compilers, then the weight of its signs."
@@ -190,6 +190,7 @@
   (let* ((reading (first (read-with path (list (find-runner "none")))))
          (failures (reading-failures reading))
          (verdict (cond ((null failures) "unparsed")
+                        ((notevery #'failure-suite failures) "failed")
                         ((every (lambda (failure) (equal "compile" (failure-category failure))) failures) "compile-error")
                         (t "setup-error"))))
     (let ((runner (car (first weights))))

@@ -18,7 +18,8 @@
 
 (defparameter *plain-words*
   '("info" "error" "err" "warn" "warning" "debug" "fatal" "trace" "success" "notice" "junit" "javac" "testng" "java" "exec" "scalac" "echo" "make" "gmake" "ld" "npm" "note" "ok" "pass" "fail" "failed"
-    "passed" "skipped" "file" "at" "in" "expected" "actual" "got" "want" "caused" "tests" "time" "test" "e" "w" "assertionerror" "error trace" "stdout" "stderr" "ninja" "gradle" "cargo" "help" "caused by")
+    "passed" "skipped" "file" "at" "in" "expected" "actual" "got" "want" "caused" "tests" "time" "test" "e" "w" "assertionerror" "error trace" "stdout" "stderr" "ninja" "gradle" "cargo" "help" "caused by" "suites" "asserts" "snapshots" "checks" "scenario" "feature" "suite" "scenarios"
+    "xpass" "xfail" "ignored" "skip" "todo")
   "Words before a colon or in brackets that are a program's own.")
 
 (defun plain-word-p (name)
@@ -51,7 +52,7 @@
                         (and (letter-first-p task) (not (plain-word-p name)))))
      (shape :script (head (line) ((name (of #.*name*)) " " (task (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")) ":")
                           (and (letter-first-p task) (not (plain-word-p name)) (some #'lower-case-p name))))
-     (shape :bracket (head (line) ("[" (name (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@/:-")) "]" (? ":")) (not (plain-word-p name))))
+     (shape :bracket (head (line) ("[" (name (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@/:-")) "]" (? ":")) (and (some #'alphanumericp name) (not (plain-word-p name)))))
      (shape :name (head (line) ((name (of #.*name*)) ":")
                         (and (> (length name) 1) (some #'lower-case-p name) (not (plain-word-p name)))))
      (shape :clock (clock-end line)))))

@@ -56,6 +56,18 @@
       (check-equal "unparsed" (report-verdict (parse-log log)))
       (check-equal (format nil "one~%two") (report-tail (parse-log log))))))
 
+(deftest a-log-of-annotations-alone-is-read-from-them
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (with-open-file (out log :direction :output)
+        (format out "~%::error file=/repo/test/a.test.js,title=test/a.test.js > sums > adds(2%2C 2),line=5,column=9::AssertionError: expected 3 to be 4%0A%0A- 4%0A+ 3%0A~%")
+        (format out "::error file=/repo/test/b.test.js,line=1,title=test/b.test.js::Error: at load~%"))
+      (let ((facts (facts-of (parse-log log))))
+        (check-equal "failed" (getf facts :verdict))
+        (check-equal '(("sums > adds(2, 2)" "/repo/test/a.test.js" 5 "assertion" "AssertionError: expected 3 to be 4")
+                       ("/repo/test/b.test.js" "/repo/test/b.test.js" 1 "setup" "Error: at load"))
+                     (getf facts :failures))))))
+
 (defparameter *before-lines*
   '("2024-03-05T10:11:12.1234567Z " "[2024-03-05T10:11:12.123Z] " "2024-03-05T10:11:12.123456Z 01O " "10:11:12  " "app-1  | " "@acme/web:test: " "packages/web test: " "[0] " "│ ")
   "What hosted runners, build servers, containers and task runners put before each line.")

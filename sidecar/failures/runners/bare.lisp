@@ -7,15 +7,40 @@
 ;;; What is wrong when no runner got to speak: modules, tools and scripts that are missing, uncaught exceptions, dead services.
 ;;; Read only when no table found anything.
 
+(defun python-frames (draft)
+  "Leaves DRAFT the frames of its traceback alone, the deepest first as in the other languages' stacks."
+  (setf (draft-lines draft) (reverse (remove-if-not (lambda (line) (prefixp "  File \"" line)) (draft-lines draft)))))
+
+(defun annotation (attributes message)
+  "A `::error file=a.js,line=3,title=suite > test::message` that a reporter for hosted jobs prints in place of its text."
+  (flet ((value (key)
+           (let ((pair (find-if (lambda (part) (prefixp key part)) (mapcar #'trim (split-on "," attributes)))))
+             (and pair (unquoted (subseq pair (length key)))))))
+    (let* ((path (value "file=")) (title (value "title=")) (line (value "line="))
+           (parts (and title (remove path (split-on " > " title) :test (lambda (path part) (and path (suffixp part path)))))))
+      (note-failure :test (and parts (joined parts)) :path path :line (and line (parse-integer line :junk-allowed t))
+                    :suite (null parts) :message (unquoted message) :merge t))))
+
+(defun unquoted (text)
+  "TEXT with the `%0A` and the like undone that stand for its line ends, commas and colons."
+  (with-output-to-string (out)
+    (loop with i = 0
+          while (< i (length text))
+          do (let ((code (and (char= #\% (char text i)) (<= (+ i 3) (length text))
+                              (cdr (assoc (subseq text (1+ i) (+ i 3)) '(("0A" . #\Newline) ("0D" . nil) ("25" . #\%) ("2C" . #\,) ("3A" . #\:)) :test #'string-equal)))))
+               (cond (code (write-char code out) (incf i 3))
+                     (t (write-char (char text i) out) (incf i)))))))
+
 (defun setup (message &rest more) (apply #'begin-failure :suite t :category "setup" :message message more))
 
 (define-runner "none" (:kind :none :frames (:js :python :ruby :php :java :perl) :innermost :first :message :plain)
   (on ((? text " ") (? "Error: ") "Cannot find " (kind (or "module" "package")) " " (what rest))
     (if (or (reading-open *reading*) (search "[eslint]" line)) reject (setup (trim line))))
+  (on ("::error " (attributes text+) "::" (message rest)) (annotation attributes message))
   (on ((? "Error ") "[ERR_MODULE_NOT_FOUND]: " (what rest)) (setup (trim line)))
   (on ((? text) "Traceback (most recent call last):") (begin-failure :suite t) (stash :trace (reading-open *reading*)) (enter :traceback))
   (within (:traceback) ((kind (not-of " :")) (? ": " rest) end)
-    (when (pending) (setf (failure-message (pending)) line)) (end-failure) (enter nil))
+    (when (pending) (setf (failure-message (pending)) line) (python-frames (reading-open *reading*))) (end-failure) (enter nil))
   (within (:traceback) (blank rest) reject)
   (on ((? text ": ") (tool (not-of " :")) ": command not found") (setup (trim line)) (end-failure))
   (on (text ": not found" end) (if (or (search "sh: " line) (search "/bin/" line)) (progn (setup (trim line)) (end-failure)) reject))

@@ -114,6 +114,41 @@
   (dolist (key '(:package-failures :panic :running :started :building)) (stash key nil))
   (end-failure) (enter nil))
 
+(defun failed-inside-p (test)
+  "True when a subtest of TEST has failed."
+  (let ((inside (concatenate 'string test "/")))
+    (some (lambda (draft) (prefixp inside (or (failure-test (draft-failure draft)) ""))) (reading-failures *reading*))))
+
+(defun listed-test (kind package test)
+  "gotestsum's heading of a test in its list."
+  (end-failure)
+  (stash :listed-package package)
+  (when (string= kind "FAIL: ")
+    (unless (or (find-failure test) (failed-inside-p test))
+      (begin-failure :test test)
+      (of-package (reading-open *reading*))))
+  t)
+
+(defun panicked (draft)
+  "A listed test in whose output a panic stands has crashed."
+  (unless (failure-category (draft-failure draft))
+    (let ((panic (find-if (lambda (line) (or (prefixp "panic: " line) (prefixp "fatal error: " line))) (draft-lines draft) :from-end t)))
+      (when panic
+        (setf (failure-category (draft-failure draft)) (if (search "timed out after" panic) "timeout" "crash")
+              (failure-message (draft-failure draft)) panic)))))
+
+(defun done (n text)
+  "gotestsum's last line: `DONE 14 tests, 1 skipped, 11 failures, 1 error in 3.7s`."
+  (end-failure)
+  (flet ((count-of-word (word)
+           (let* ((at (search word text)) (comma (and at (position #\, text :end at :from-end t))))
+             (if comma (or (parse-integer text :start (1+ comma) :junk-allowed t) 0) 0))))
+    (let ((failed (count-of-word " failure")) (skipped (count-of-word " skipped")))
+      (stash :done (list (max 0 (- n failed skipped)) (+ failed (if (plusp n) 0 (count-of-word " error"))) skipped))
+      (when (eql n 0) (flag :none-ran))
+      (if (plusp (+ failed (count-of-word " error"))) (flag :failed) (flag :ok))))
+  t)
+
 (define-runner "go-test" (:kind :tests :frames (:go) :innermost :first :category "assertion")
   (sign 8 "--- FAIL: " word)
   (sign 10 "panic: test timed out after ")
@@ -132,6 +167,17 @@
   (sign 5 "go: " (or "cannot find main module" "updates to go.mod needed" "no such tool"))
   (sign 4 "# " path end)
   (sign 4 path ".go:" integer ":" integer ": ")
+  ;; gotestsum lists at the end what failed, whatever it printed before
+  (sign 10 "DONE " integer " tests" text " in " number "s")
+  (sign 6 "=== FAIL: " word " " word text " (" number "s)" end)
+  (on ("=== " (what (or "Failed" "Skipped" "Errors")) end) (end-failure) (end-package) (enter (if (string= what "Errors") nil :listed)))
+  (within (:listed) ("=== " (kind (or "FAIL: " "SKIP: ")) (package word) " " (test text+) (? " (re-run " integer ")") " (" number "s)" end) (listed-test kind package test))
+  (within (:listed) ("=== FAIL: " (package word) " " blanks "(" number "s)" end) (end-failure) (stash :listed-package package) t)
+  (within (:listed) ("DONE " rest) (end-failure) (parents-dropped) (stash :package-failures nil) (enter nil) reject)
+  (within (:listed) (blanks "--- " (or "FAIL" "SKIP" "PASS") ": " rest) t)
+  (within (:listed) ("=== " rest) t)
+  (within (:listed) ((text rest)) (add-line text))
+  (on ("DONE " (? integer " runs, ") (n integer) " test" (? "s") (counts rest)) (done n counts))
   (on ("=== " (what (or "RUN  " "CONT " "NAME ")) blanks (test rest))
     (when (string= what "RUN  ") (stash :started test) (stash :verbose t))
     (set-running test))
@@ -183,6 +229,8 @@
            (stash :setup message)
            (note-failure :test (or (stashed :building) path) :path path :line at :category "setup" :message message :suite t)
            (stash :built (cons (or (stashed :building) "") (stashed :built))))
+          ;; gotestsum says it once more
+          ((find-if (lambda (draft) (let ((failure (draft-failure draft))) (and (equal path (failure-path failure)) (eql at (failure-line failure))))) (reading-failures *reading*)) t)
           ((prefixp "expected " message)
            (note-failure :path path :line at :category "compile" :message message :suite t) (flag :compile))
           (t (note-failure :path path :line at :category "compile" :message message :suite t) (flag :compile))))
@@ -197,6 +245,10 @@
     (end-package)
     (when (or (stashed :verbose) (count-of :go-passed))
       (total :passed (or (count-of :go-passed) 0)) (total :failed (or (count-of :go-failed) 0)) (total :skipped (or (count-of :go-skipped) 0)))
+    (when (stashed :done)
+      (destructuring-bind (passed failed skipped) (stashed :done)
+        (total :passed passed) (total :failed failed) (total :skipped skipped)))
+    (dolist (draft (reading-failures *reading*)) (panicked draft))
     (dolist (draft (reading-failures *reading*)) (place-assertion draft))))
 
 (defun place-assertion (draft)

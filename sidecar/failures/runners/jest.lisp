@@ -56,7 +56,8 @@
   (on ("  ● Test suite failed to run")
     (begin-failure :test (stashed :file) :path (stashed :file) :suite t :merge (stashed :again)))
   (on ("  ● " (title rest))
-    (begin-failure :test (title-of title) :path (stashed :file) :merge (stashed :again)))
+    ;; a test that failed in several hooks is told once for each
+    (begin-failure :test (title-of title) :path (stashed :file) :merge t))
   (on ("● " (title (or "Validation Error" "Deprecation Warning" "Configuration Error" "Multiple configurations found" "Validation Warning" "Unrecognized CLI Parameter" "Invalid testPattern")))
     (if (not (suffixp "Warning" title)) (begin-failure :suite t :category "setup" :message title) (end-failure)))
   (on ("Test Suites:" rest) (end-failure))

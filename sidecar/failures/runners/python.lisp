@@ -35,8 +35,17 @@
     (cond ((equal pairs '(("none" . 0))) (flag :none-ran) (tally :passed 0) (tally :failed 0) (tally :skipped 0))
           (t (tally :passed (n "passed")) (tally :failed (n "failed" "error" "errors" "subtests failed")) (tally :skipped (n "skipped" ))))
     (stash :nested nil)
+    (stash :doubtful nil)
     (flag :ended)
     (commit-session)))
+
+(defun totals-line (pairs)
+  "PAIRS end the session; but below a failure's captured output they may be a part of it, which shows when the report goes on."
+  (if (and (eq (mode) :sections) (stashed :captured))
+      (progn (end-failure) (stash :doubtful pairs))
+      (close-session pairs)))
+
+(defun close-doubtful () (when (stashed :doubtful) (close-session (stashed :doubtful))))
 
 (defun section-failure (title)
   "Opens the failure of a section heading: a name, or `ERROR at setup of test_x`, `ERROR collecting x.py`."
@@ -49,6 +58,7 @@
 
 (defun begin-section (&rest arguments)
   (stash :heading (getf arguments :test))
+  (stash :captured nil)
   (apply #'begin-failure arguments)
   (unless (draft-beyond (reading-open *reading*)) (stash :sections (cons (reading-open *reading*) (stashed :sections))))
   t)
@@ -154,6 +164,7 @@
   (sign 6 "FAILED " path "::" word)
   (include opl.failures.runners.coverage:coverage)
   (on ((of "=") " test session starts " (of "="))
+    (close-doubtful)
     (if (member (mode) '(:sections :passes)) (stash :nested t)
         (progn (when (stashed :sections) (commit-session)) (enter nil) t)))
   (on ((of "=") " FAILURES " (of "=")) (if (nested-p) reject (progn (end-failure) (enter :sections))))
@@ -163,11 +174,11 @@
   (on ((mark "=" (of "= ") ) (text text+) (mark2 " =" (? (of "="))) end)
     (let* ((text (or (ruled line #\=) "")) (pairs (counts-in text)))
       (cond ((nested-p) (when pairs (stash :nested nil) (stash :last-totals (cons pairs (stashed :late))) (add-line line)) t)
-            (pairs (if (and (search " in " text)) (close-session pairs) reject))
+            (pairs (if (and (search " in " text)) (totals-line pairs) reject))
             (t reject))))
   (on ((text (of "0123456789") " " (or "passed" "failed" "error" "skipped" "deselected" "xfailed" "warning") text " in " number "s" longest) end)
     (let ((pairs (counts-in (trim text))))
-      (if (and pairs (not (nested-p))) (close-session pairs) reject)))
+      (if (and pairs (not (nested-p))) (totals-line pairs) reject)))
   (on ("no tests ran in " number) (close-session (list (cons "none" 0))))
   (within (:sections) ("_" (title text+) "_" end)
     (let ((title (ruled line #\_)))
@@ -213,6 +224,9 @@
   (on (text "error: unrecognized arguments: " rest) (note-failure :suite t :category "setup" :message line))
   (on ("[gw" integer "] node down: " rest) (add-line line))
   (finish
+    (close-doubtful)
+    ;; a run that came to its end was not cut off: its test was, by a signal
+    (when (flagged :ended) (setf (reading-flags *reading*) (remove :timeout (reading-flags *reading*))))
     (dolist (draft (reading-failures *reading*)) (name-by-stack draft))
     ;; an inner session without an end hid the outer one's: the log's last totals are the outer one's
     (when (and (stashed :last-totals) (not (flagged :ended)))

@@ -15,8 +15,15 @@
   (on ("Pending:" rest) (end-failure) (enter :pending))
   (within (:failures) ((indent blanks) (n integer) (? "." integer) ") " (name rest))
     (if (<= 1 (length indent) 4)
-        (progn (if (find #\. (string-left-trim " 0123456789" (subseq line 0 (min (length line) 12))) :end 1) (end-failure) (begin-failure :test name)) t)
+        (progn (if (find #\. (string-left-trim " 0123456789" (subseq line 0 (min (length line) 12))) :end 1) (end-failure) (begin-failure :test (if (suffixp " FIXED" name) (subseq name 0 (- (length name) 6)) name))) t)
         reject))
+  ;; an exception is named on a line of its own; an expectation that is not met has no name
+  (within (:failures) (blanks+ (class (of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:") (or "Error" "Exception" "Failure" "Refused" "NotFound" "Invalid")) ":" end)
+    (when (and (pending) (null (failure-category (pending))) (not (search "Timeout" class)) (not (search "ExpectationNotMet" class))
+               ;; an aggregate of several holds both kinds
+               (notany (lambda (line) (prefixp "Got " (string-left-trim " " line))) (draft-lines (reading-open *reading*))))
+      (setf (failure-category (pending)) "error"))
+    (add-line line))
   (on ("Finished in " number) (end-failure) (enter nil))
   (on ((n integer) " example" (? "s") ", " (failed integer) " failure" (? "s") (? ", " (pending integer) " pending") (? ", " (errors integer) " error" (? "s") " occurred outside of examples"))
     (end-failure) (enter nil)
@@ -40,7 +47,12 @@
   (on ("Randomized with seed" rest) (end-failure) (enter nil))
   (on ("No examples found.") (flag :none-ran)))
 
-;;; minitest, test-unit and Rails' test runner
+;;; minitest, test-unit and Rails' test runner; minitest-reporters prints failures where they happen
+
+(defun minitest-started (kind name class)
+  "A result that minitest-reporters prints: KIND is FAIL or ERROR."
+  (begin-failure :test (if (and class (not (string= class "Minitest::Result"))) (format nil "~A#~A" class name) name) :category (and (string= kind "FAIL") "assertion") :merge t)
+  (enter :reported))
 
 (define-runner "minitest" (:kind :tests :frames (:ruby) :innermost :first :message :plain)
   (sign 10 integer " runs, " integer " assertions, ")
@@ -53,13 +65,32 @@
   (within (:name) ((name text+) ":" end) (enter :failure) (begin-failure :test (trim name)))
   (within (:name) (rest) (enter nil) reject)
   ;; Rails prints failures where they happen
+  (sign 5 "Started with run options " text "--seed ")
+  (sign 5 (of "0123456789") " tests, " integer " assertions, " integer " failures, " integer " errors, ")
+  (within (:failure) ((or "Minitest::Assertion: " "Minitest::UnexpectedError: ") (message rest)) (add-line message))
+  (on ("Started with run options " rest) (enter :between))
+  (on (text (kind (or "FAIL" "ERROR")) "[\"" (name (not-of "\"")) "\", " (? "\"" (file (not-of "\"")) "\", ") (? "#<Class:" text ">") (class (not-of ", ")) rest)
+    (minitest-started kind name (and class (not (digit-char-p (char class 0))) class)))
+  (within (:reported) (blank (name "test_" text+) "#" (class (not-of "# ()")) " (" number "s)" end) t)
+  (within (:reported) (blanks "Minitest::" (or "UnexpectedError" "Assertion") ":" blanks (message rest)) (add-line message))
+  (on ("  " (name "test_" text+) blanks+ (kind (or "FAIL" "ERROR")) " (" number "s)" end) (minitest-started kind (trim name) (stashed :class)))
+  (on ("  " "test_" text+ blanks+ (or "PASS" "SKIP") " (" number "s)" end) (end-failure) (enter :between))
+  (on (text (or "PASS" "SKIP") "[\"" rest) (end-failure) (enter :between))
+  (within (:between :reported) ((or "Finished in" "Progress:" "=====" "Slow" "Minitest::" "#") rest) (end-failure) (enter :between) reject)
+  (within (:between :reported) ((class letter (? rest)) end)
+    (stash :class class) (end-failure) (enter :between))
+  (within (:between) (rest) reject)
+  ;; test-unit shows the lines around
+  (within (:failure) (blanks (? "=> ") blanks integer ": " rest) t)
+  (on ((or "Omission: " "Pending: " "Notification: ") rest) (end-failure) (enter nil))
+  (on ("Skipped:" end) (end-failure) (enter nil))
   (on ((kind (or "Failure:" "Error:")) end) (end-failure) (enter :rails))
-  (within (:rails) ((name (not-of " []:") "#" (not-of "[]:")) " [" (path text+) ":" (at integer) "]:" end) (enter :failure) (begin-failure :test (trim name) :path path :line at :merge t))
+  (within (:rails) ((name (not-of " []") "#" (not-of "[]")) " [" (path text+) ":" (at integer) "]" (? ":") end) (enter :failure) (begin-failure :test (trim name) :path path :line at :merge t))
   (within (:rails) ((name (not-of " []:") (? "::" (not-of " []:")) (? "::" (not-of " []:")) "#" (not-of "[]")) ":" end) (enter :failure) (begin-failure :test (trim name) :merge t))
   (within (:rails) ((kind (or "Failure: " "Error: ")) rest) reject)
   ;; test-unit: `Failure: test_x(ClassTest)` or `Error: test_x(ClassTest): NoMethodError: …`
   (on ((kind (or "Failure: " "Error: ")) (method (not-of " ()")) "(" (class (not-of "() ")) ")" (? ": " (message rest)))
-    (begin-failure :test (format nil "~A#~A" class method) :message message) (enter :failure))
+    (begin-failure :test (format nil "~A#~A" class method) :message message :category (and (string= kind "Failure: ") "assertion")) (enter :failure))
   (on ("========" (of "=") end) (end-failure))
   (on ((or "rails test " "bin/rails test ") (path path) ":" integer end) (end-failure))
   (on ((runs integer) " " (or "runs" "tests") ", " integer " assertions, " (failures integer) " failures, " (errors integer) " errors, " (? (pendings integer) " pendings, ") (? (omissions integer) " omissions, ") (? (notifications integer) " notifications") (? (skips integer) " skips"))
