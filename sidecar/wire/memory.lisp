@@ -21,5 +21,7 @@ pages that resolving the calls of Go's 7,000 files takes 2.2 s of processor time
 
 (defun arrange-memory ()
   "To be called once, when the process starts."
-  (setf (sb-ext:bytes-consed-between-gcs) (min +nursery-octets+ (sb-ext:bytes-consed-between-gcs)))
+  (setf (sb-ext:bytes-consed-between-gcs) (min +nursery-octets+ (sb-ext:bytes-consed-between-gcs))
+        ;; what outlives one collection here outlives most: copied once instead of twice, Go's tree takes a tenth less time and 100 MB less
+        (sb-ext:generation-number-of-gcs-before-promotion 0) 0)
   (prefer-large-pages))

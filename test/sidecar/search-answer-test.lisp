@@ -129,11 +129,11 @@ int x(int y) { return y; }
 
 (deftest a-refreshed-index-ranks-as-one-built-anew
   (with-repository (root)
-    (let ((index (index-of root)) (tasks '("route path handler" "session expiry" "profile info" "operators")))
+    (let ((index (index-of root)) (tasks '("route path handler" "session expiry" "profile info" "operators" "shorten" "this text was never there before")))
       (dolist (task tasks) (ask index nil task))
       (write-text root "src/extra/route-handler.ts" "export function handleRoute(path: string) { return path }
 ")
-      (write-text root "src/text.ts" "export function shorten(text: string) { return text }
+      (write-text root "src/text.ts" "export function shorten(text: string) { return text + 'this text was never there before' }
 ")
       (delete-file (sb-ext:parse-native-namestring (concatenate 'string root "src/operators.cpp")))
       (let ((refreshed (opl.index.refresh:refresh-index index nil '())) (built (index-of root)))

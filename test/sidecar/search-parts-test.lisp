@@ -99,3 +99,46 @@
          (order (coerce '(7 0 5 3 4 2 1 6) '(simple-array (unsigned-byte 32) (*))))
          (evident (coerce '(1 1 1 1 1 1 1 0) 'simple-bit-vector)))
     (check-equal '(6 0 3 4 2 5 1) (coerce (opl.search.ranking::in-order scores evident order) 'list))))
+
+;;; Occurrences say of every name what the runs say, however large the numbers are
+
+(defun random-run (random)
+  "A run with words and definitions of names below 40: some names defined and no word, one used beyond what one octet holds."
+  (let ((facts (opl.source.columns:make-facts)) (kinds (vector (opl.source.names:well-known-number "class") (opl.source.names:well-known-number "function")
+                                                               (opl.source.names:well-known-number "field"))))
+    (dotimes (name 40)
+      (when (zerop (random 3 random))
+        (opl.source.facts:add-word facts name (logior (random (if (zerop name) 4096 40) random)
+                                                      (ash (if (zerop (random 3 random)) (random 1000 random) 0) 12)
+                                                      (ash (if (zerop (random 3 random)) (random 200 random) 0) 22)))))
+    (dotimes (i (random 60 random))
+      (opl.source.facts:add-def facts (random 40 random) (svref kinds (random 3 random)) (1+ i) opl.source.names:+none+ opl.source.names:+none+ 0
+                                opl.source.names:+none+ opl.source.names:+none+ 0 0 0 0))
+    (opl.source.columns:pack-sections facts)))
+
+(defun told-by-runs (runs name)
+  (loop for run across runs for file from 0
+        for uses = (and run (loop for row below (opl.source.facts:word-count run)
+                                  when (= name (opl.source.facts:word-name run row)) return (opl.source.facts:word-uses run row)))
+        for classes = (and run (loop for def below (opl.source.facts:def-count run)
+                                     when (= name (opl.source.facts:def-name run def))
+                                       collect (opl.search.text:symbol-class (opl.source.facts:def-kind run def))))
+        when (or uses classes)
+          collect (list file (ldb (byte 12 0) (or uses 0)) (ldb (byte 10 12) (or uses 0)) (ldb (byte 10 22) (or uses 0))
+                        (count 0 classes) (count 1 classes) (count 2 classes))))
+
+(deftest occurrences-say-what-the-runs-say
+  (let* ((random (sb-ext:seed-random-state 7)) (runs (make-array 700 :initial-element nil)))
+    ;; far apart at the end, so that a distance takes two octets
+    (dotimes (file 700) (when (or (< file 60) (zerop (mod file 211))) (setf (svref runs file) (random-run random))))
+    (let ((occurrences (opl.search.occurrences:build-occurrences runs 41)))
+      (check-equal opl.source.names:+none+ (opl.search.occurrences:occurrences-of occurrences 40))
+      (check-equal opl.source.names:+none+ (opl.search.occurrences:occurrences-of occurrences 99))
+      (dotimes (name 40)
+        (let ((found '()))
+          (opl.search.occurrences:do-occurrences (file code comments strings definitions)
+              (occurrences (opl.search.occurrences:occurrences-of occurrences name))
+            (push (list file code comments strings (opl.search.occurrences:definitions-of-class definitions 0)
+                        (opl.search.occurrences:definitions-of-class definitions 1) (opl.search.occurrences:definitions-of-class definitions 2))
+                  found))
+          (check-equal (told-by-runs runs name) (nreverse found)))))))
