@@ -40,7 +40,8 @@ NIL when there is no more, or start, end and what it is."
     "aws_access_key_id " "_authToken " "_password ")
   "What stands before a secret in a command line.")
 
-(defparameter *secret-words* '("password is " "password was " "passphrase is " "secret is " "token is " "key is " "passwort ist ")
+(defparameter *secret-words* '("password is " "password was " "passphrase is " "secret is " "token is " "key is " "passwort ist "
+                               "passwort lautet ")
   "What stands before one that is told in a sentence; there it must hold a digit, as the words of sentences do not.")
 
 (defparameter *login-options* '("-u " "--user " "--proxy-user ")
@@ -114,6 +115,18 @@ NIL when there is no more, or start, end and what it is."
                (return (values (1+ close) end "value")))
              (setf at (1+ open)))))
 
+(defun find-attribute (text at)
+  "The value of an element that has a telling name in another attribute, as <add key=\"Password\" value=\"…\"/>."
+  (loop for start = (search "value=" text :start2 (min at (length text)))
+        while start
+        do (let* ((open (position #\< text :end start :from-end t)) (quote (+ start 6))
+                  (end (and open (< quote (length text)) (find (char text quote) "\"'") (position (char text quote) text :start (1+ quote)))))
+             (when (and end (< (- start open) 120) (not (find #\> text :start open :end start)) (< (1+ quote) end)
+                        (telling-p (string-right-trim "\"' " (subseq text open start)))
+                        (not (harmless-argument-p text (1+ quote) end)))
+               (return (values (1+ quote) end "value")))
+             (setf at (+ start 6)))))
+
 ;;; Assignments: name = value, name: value, "name": "value", name => value, --name value.
 
 (defun entropy (text start end)
@@ -148,13 +161,30 @@ does anything in hexadecimal, such as a commit's hash.")
 (defun skip (text at characters)
   (run-end text at (lambda (character) (find character characters))))
 
+(defparameter *blanks* (coerce (list #\Space #\Tab (code-char 160)) 'string))
+
+(defun line-below (text at)
+  "Start and end of the value in the line below AT, as in YAML, where AT is at the end of its line or at the mark of a block; NIL for
+a line that is none."
+  (let* ((end (skip text at "|>-+ ")) (from (and (< end (length text)) (char= #\Newline (char text end)) (skip text (1+ end) *blanks*))))
+    (when (and from (> from (1+ end)))
+      (let ((to (run-end text from (lambda (c) (not (find c #(#\Newline #\Return)))))))
+        (and (< from to) (find-if #'digit-char-p text :start from :end to)
+             (not (find-if (lambda (c) (find c " ()={}:,")) text :start from :end to))
+             (values from to))))))
+
+(defun instructed-value (text start end)
+  "Start and end of the value of the name from START to END in a Dockerfile's ENV, without an equals sign."
+  (when (and (>= start 4) (string= "ENV " text :start2 (- start 4) :end2 start) (< end (length text)) (char= #\Space (char text end)))
+    (argument-bounds text (1+ end))))
+
 (defun value-after (text name-end)
   "Start and end of the value assigned to the name that ends at NAME-END, and whether it is quoted; NIL
 when nothing is assigned."
-  (let* ((at (skip text name-end " \"'`]\\"))
+  (let* ((at (skip text (skip text name-end *blanks*) " \"'`]\\"))
          (operator (and (< at (length text)) (find (char text at) ":=")))
          (at (and operator (skip text at ":=>")))
-         (at (and at (skip text at " \\")))
+         (at (and at (skip text (skip text at *blanks*) " \\")))
          (quote (and at (< at (length text)) (find (char text at) "\"'`"))))
     (when at
       (if quote
@@ -206,6 +236,9 @@ when nothing is assigned."
         (let* ((end (run-end text start #'name-character-p))
                (name (subseq text start end)))
           (multiple-value-bind (from to quoted) (value-after text end)
+            (when (and (telling-p name) (or (null from) (= from to)))
+              (multiple-value-setq (from to) (if from (line-below text from) (instructed-value text start end)))
+              (when (and from (doubtful-p name)) (setf from nil)))
             (when (and from (< from to)
                        (or (and (telling-p name) (secret-value-p text from to quoted name))
                            (and (random-p text from to) (not (compared-p text end)))
@@ -225,8 +258,9 @@ when nothing is assigned."
   "TEXT with every secret replaced by [redacted …]. PATH is the file that TEXT is about, if any: of an .env
 file all values are taken. Text without a secret is returned as it is."
   (let ((env (env-file-p path)))
+    (setf text (plain-text text))
     (dolist (finder (list #'find-private-key #'find-web-token #'find-address-password #'find-prefixed-token
                           #'find-hook-address #'find-authorization #'find-argument #'find-tagged-value
-                          (make-assignment-finder env))
+                          #'find-attribute (make-assignment-finder env) #'find-random-word)
                     text)
       (setf text (scan text finder)))))

@@ -5,7 +5,7 @@
 (defpackage #:opl.session.secrets
   (:use #:cl)
   (:export #:telling-p #:doubtful-p #:harmless-p #:run-end #:boundary-p #:token-character-p #:value-character-p #:name-character-p
-           #:find-private-key #:find-web-token #:find-prefixed-token #:find-address-password #:find-hook-address #:find-authorization
+           #:find-random-word #:plain-text #:find-private-key #:find-web-token #:find-prefixed-token #:find-address-password #:find-hook-address #:find-authorization
            #:+token-length+))
 
 (in-package #:opl.session.secrets)
@@ -26,7 +26,8 @@
   '("password" "passwd" "passphrase" "pwd" "secret" "token" "apikey" "api_key" "api-key" "accesskey" "access_key"
     "access-key" "privatekey" "private_key" "private-key" "credential" "authorization" "clientsecret"
     "signingkey" "signing_key" "encryptionkey" "encryption_key" "sessionkey" "session_key" "masterkey"
-    "connectionstring" "connection_string" "dsn" "cookie")
+    "connectionstring" "connection_string" "dsn" "cookie" "amz-signature" "goog-signature" "passwort" "contraseña" "wachtwoord"
+    "пароль" "密码" "密碼" "パスワード")
   "A name that contains one of these, in any case, holds a secret.")
 
 (defparameter *doubtful-names*
@@ -38,7 +39,7 @@
     "optional" "required" "bytes" "function" "new" "await" "return" "self" "this" "token" "secret" "password")
   "Words that stand where a value may, and are none.")
 
-(defparameter *telling-ends* '("pass" "auth")
+(defparameter *telling-ends* '("pass" "auth" "psk" "passe" "senha" "pw")
   "Words that tell of a secret as a whole name, or after a mark in one; bypass and compass hold the letters too.")
 
 (defun end-telling-p (name)
@@ -137,8 +138,14 @@
          (colon (and sign (position #\: text :start start :end sign))))
     (and colon (< (1+ colon) sign) (values (1+ colon) sign))))
 
+(defun address-token-p (text start sign)
+  "True when what stands from START to SIGN, before the @ of an address without a password, is long and no name."
+  (and (>= (- sign start) +token-length+)
+       (loop for index from start below sign always (token-character-p (char text index)))
+       (find-if #'digit-char-p text :start start :end sign)))
+
 (defun find-address-password (text at)
-  "The password of scheme://user:password@host. One with a slash in it, which should have been escaped, counts when a name stands before
+  "The password of scheme://user:password@host, or the token of scheme://token@host. One with a slash in it, which should have been escaped, counts when a name stands before
 the colon and no port after it."
   (let ((scheme (search "://" text :start2 at)))
     (when scheme
@@ -149,9 +156,10 @@ the colon and no port after it."
             (when (and from (or (find #\/ text :start start :end from) (find #\. text :start start :end from)
                                 (digit-char-p (char text from))))
               (setf from nil)))
-          (if from
-              (values from to "password")
-              (find-address-password text start)))))))
+          (let ((sign (position #\@ text :start start :end (address-end text start nil))))
+            (cond (from (values from to "password"))
+                  ((and sign (address-token-p text start sign)) (values start sign "token"))
+                  (t (find-address-password text start)))))))))
 
 (defparameter *hooks* '("hooks.slack.com/services/" "/api/webhooks/" "hooks.slack.com/workflows/" "webhook.office.com/")
   "Addresses whose path is the secret.")
@@ -186,3 +194,52 @@ the colon and no port after it."
                  (let ((end (run-end text after #'value-character-p)))
                    (when (credential-p text after end)
                      (return-from find-authorization (values after end "token")))))))))
+
+;;; Words that no one has thought of.
+
+(defconstant +random-word-length+ 20 "A shorter run of letters and digits is not called random.")
+
+(defparameter *changes* 0.49
+  "In a random word so many of its characters are of another class (small, capital, digit) than the one before: 0.62 are to be expected,
+and names such as OpenSSL3Sha256Base64Encoder come to 0.42.")
+
+(defun class-of-character (character)
+  (cond ((digit-char-p character) 0) ((upper-case-p character) 1) (t 2)))
+
+(defun random-word-p (text start end)
+  "True when the letters and digits from START to END change between small, capital and digit as no name does."
+  (let ((seen (vector 0 0 0)) (changes 0) (before nil))
+    (loop for index from start below end
+          for class = (class-of-character (char text index))
+          do (incf (svref seen class))
+             (when (and before (/= class before)) (incf changes))
+             (setf before class))
+    (and (every (lambda (count) (>= count 2)) seen)
+         (>= changes (* *changes* (- end start))))))
+
+(defun find-random-word (text at)
+  "A run of letters and digits without sense, whoever made it."
+  (flet ((letter-p (c) (and (alphanumericp c) (< (char-code c) 128))))
+    (loop
+      (let* ((start (position-if #'letter-p text :start (min at (length text)))) (end (and start (run-end text start #'letter-p))))
+        (cond ((null start) (return nil))
+              ((and (>= (- end start) +random-word-length+) (random-word-p text start end))
+               ;; what hangs on it with a mark is part of it
+               (return (values (or (let ((mark (position-if-not #'token-character-p text :end start :from-end t))) (and mark (1+ mark))) 0)
+                               (run-end text end #'token-character-p) "random value")))
+              (t (setf at end)))))))
+
+(defun plain-text (text)
+  "TEXT without colours and characters that take no room: between a name and its value they hide the one from the other."
+  (flet ((hidden-p (c) (or (char= c (code-char 27)) (<= #x200B (char-code c) #x200D) (member (char-code c) '(#x2060 #xFEFF)))))
+    (if (not (find-if #'hidden-p text))
+        text
+        (with-output-to-string (out)
+          (loop with at = 0
+                for stop = (position-if #'hidden-p text :start at)
+                do (write-string text out :start at :end stop)
+                   (unless stop (return))
+                   (setf at (1+ stop))
+                   (when (and (char= (char text stop) (code-char 27)) (< at (length text)) (char= #\[ (char text at)))
+                     (let ((end (run-end text (1+ at) (lambda (c) (or (digit-char-p c) (find c ";?"))))))
+                       (setf at (min (length text) (1+ end))))))))))

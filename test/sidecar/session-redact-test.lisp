@@ -95,3 +95,33 @@
                   "pass: 12 fail: 3" "v.Op == OpPPC64LoweredNilCheck12345" "auth = AuthService(config)" "MAX_TOKENS=4096"
                   "see http://localhost:3000/a:b@c" "git@github.com:owner/repo.git" "password: string;" "the secret of the design is simplicity"))
     (check-equal text (redact text))))
+
+(deftest tokens-of-makers-nobody-listed
+  (dolist (prefix '("hvs." "dapi" "glsa_" "ATATT3x" "dp.pt." "PMAK-" "rubygems_" "key-" "bot 123456789:" "~"))
+    (check (gone-p "4fT9kLm2QwXz7RbN1vCyD8eH" (format nil "use ~A4fT9kLm2QwXz7RbN1vCyD8eH now" prefix))))
+  ;; Names that change between small, capital and digit stay.
+  (dolist (name '("convertIPv4MappedIPv6ToIPv4" "OpenSSL3Sha256Base64Encoder" "getHTTP2ServerX509Certificates" "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"
+                  "01234567-89ab-cdef-0123-456789abcdef" "handleUserLoginRequestWithRetries" "MAX_CONCURRENT_STREAMS_HTTP2"))
+    (check-equal name (redact name))))
+
+(deftest tokens-in-addresses-without-a-password
+  (check-equal "https://[redacted token]@example.org/o/r.git" (redact "https://9f86d081884c7d659a2feaa0c55ad015@example.org/o/r.git"))
+  (check-equal "ssh://deployment-account@example.org/x" (redact "ssh://deployment-account@example.org/x")))
+
+(deftest what-hides-between-a-name-and-its-value
+  (let ((escape (code-char 27)))
+    (check (gone-p "hunter2x" (format nil "~C[32mpassword=~C[0mhunter2x" escape escape))))
+  (check (gone-p "hunter2x" (format nil "pass~Cword=hunter2x" (code-char #x200B))))
+  (check (gone-p "hunter2x" (format nil "password~C=~Chunter2x" (code-char 160) (code-char 160))))
+  (check (gone-p "hunter2x" (format nil "password: |~%  hunter2x~%user: me")))
+  (check (gone-p "hunter2x" (format nil "password:~%    hunter2x~%user: me")))
+  (check (gone-p "hunter2x" "<add key=\"Password\" value=\"hunter2x\"/>"))
+  (check (gone-p "hunter2x" "ENV SECRET_KEY hunter2x"))
+  (check (search "type: string" (redact (format nil "password:~%  type: string"))))
+  (check (search "return check(1)" (redact (format nil "if password:~%    return check(1)"))))
+  (check-equal "<input name=\"user\" value=\"anna\"/>" (redact "<input name=\"user\" value=\"anna\"/>")))
+
+(deftest names-of-secrets-in-other-languages
+  (dolist (text '("Passwort: hunter2x" "das Passwort lautet hunter2x" "mot de passe : hunter2x" "contraseña: hunter2x" "wachtwoord=hunter2x" "senha: hunter2x"
+                  "пароль: hunter2x" "密码: hunter2x" "psk=\"hunter2x\"" "X-Amz-Signature=hunter2x"))
+    (check (gone-p "hunter2x" text))))
