@@ -1,7 +1,7 @@
 // Settings: defaults, then the user's options, then the environment; validated once.
 
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { homedir, tmpdir, totalmem } from 'node:os';
 import path from 'node:path';
 import type { SidecarOptions } from './channel/sidecar.ts';
@@ -103,17 +103,24 @@ export async function readSettings(options: unknown = {}, env: NodeJS.ProcessEnv
   };
 }
 
+/** Appends LINE to FILE with the time before it. Never throws, never waits: a name that is a pipe, a device or a folder gets nothing. */
+export function appendToLog(file: string, line: string): void {
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats && !stats.isFile()) return;
+    mkdirSync(path.dirname(file), { recursive: true });
+    // What is asked of the sidecar stands in it.
+    appendFileSync(file, `${new Date().toISOString()} ${line}\n`, { mode: 0o600 });
+  } catch {
+    // A log that cannot be written is no reason to fail.
+  }
+}
+
 /** A function that appends to the log file, or does nothing. Never throws, never writes to the terminal. */
 export function openLog(file: string | null): (text: string) => void {
   if (!file) return () => {};
-  return (text) => {
-    try {
-      mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
-      appendFileSync(file, `${new Date().toISOString()} ${process.pid} ${text}\n`);
-    } catch {
-      // A log that cannot be written is no reason to fail.
-    }
-  };
+  const resolved = path.resolve(file);
+  return (text) => appendToLog(resolved, `${process.pid} ${text}`);
 }
 
 /** What a sidecar for ROOT (a real path) is started with. */

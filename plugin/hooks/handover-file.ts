@@ -1,11 +1,14 @@
 // The handover document on disk: which file a session writes, whose an existing one is, and where old ones go.
 
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { shortHead } from './head.ts';
 
 /** A shorter file is no document. */
 const LEAST_CHARACTERS = 200;
+
+/** Nor is a longer one: the largest that is asked for has 32,768 tokens. */
+const MOST_OCTETS = 1_000_000;
 
 export interface Stamp {
   session: string;
@@ -30,23 +33,46 @@ function readStamp(text: string): Stamp | undefined {
   return session ? { session, head: head === 'no commit' ? '' : head! } : undefined;
 }
 
-/** The document at FILE, or nothing. */
+/** The document at FILE, or nothing: also where a folder, a pipe that would be waited for, or something huge has its name. */
 export function findDocument(file: string): Found | undefined {
   try {
+    const stats = statSync(file);
+    if (!stats.isFile() || stats.size > MOST_OCTETS) return undefined;
     const text = readFileSync(file, 'utf8');
-    return { text, written: statSync(file).mtimeMs, stamp: readStamp(text) };
+    return { text, written: stats.mtimeMs, stamp: readStamp(text) };
   } catch {
     return undefined;
   }
 }
 
-/** The document at FILE when it was written after SINCE (milliseconds since 1970) and says something. */
-export function newDocument(file: string, since: number): Found | undefined {
+/** The document at FILE when it says something else than BEFORE, the text that stood there when it was asked for. Clocks jump, so times tell nothing. */
+export function newDocument(file: string, before: string | undefined): Found | undefined {
   const found = findDocument(file);
-  // File times of some systems are whole seconds.
-  return found && found.written >= Math.floor(since / 1000) * 1000 && found.text.trim().length >= LEAST_CHARACTERS
-    ? found
-    : undefined;
+  return found && found.text !== before && found.text.trim().length >= LEAST_CHARACTERS ? found : undefined;
+}
+
+/** What a document of the user's own may be called: such a one makes room for the next without having a stamp. */
+const NAMES = /hand.?(over|off)/i;
+
+/**
+ * Where in ROOT a document called FILE may be written: there, or where a link inside the root leads to. Nothing where something else has the name:
+ * a folder, a pipe, a link that leads out or nowhere, or a text that is no handover document.
+ */
+export function documentPlace(root: string, file: string): string | undefined {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (!stats) return file;
+  let place = file;
+  if (stats.isSymbolicLink()) {
+    try {
+      place = realpathSync(file);
+    } catch {
+      return undefined;
+    }
+    if (path.relative(realpathSync(root), place).startsWith('..')) return undefined;
+  }
+  const found = findDocument(place);
+  if (!found) return undefined;
+  return found.stamp || found.text.trim() === '' || NAMES.test(path.basename(file)) ? place : undefined;
 }
 
 /** A file of SESSION's own, beside the usual FILE. */

@@ -1,11 +1,11 @@
 // One host's handovers: when a document is asked for, whose file it is, when it is there, and the compaction that follows.
 
-import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import type { PluginInput } from '@opencode-ai/plugin';
 import type { Host } from '../host.ts';
-import { sidecarOptions } from '../settings.ts';
-import { archiveDocument, findDocument, newDocument, ownFile, stampLine } from './handover-file.ts';
+import { appendToLog } from '../settings.ts';
+import { findDocument, newDocument, stampLine } from './handover-file.ts';
+import { freeFile } from './handover-place.ts';
 import {
   decide,
   documentTokens,
@@ -14,7 +14,7 @@ import {
   REMINDERS,
   REQUEST_TOKENS,
 } from './handover-policy.ts';
-import { foundText, reminderText, renderFacts, requestText } from './handover-text.ts';
+import { foundText, reminderText, renderFacts, requestText, withinTokens } from './handover-text.ts';
 import { readHead } from './head.ts';
 import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
@@ -28,9 +28,6 @@ const MILLISECONDS = 5000;
 /** A document of another session that is older is not spoken of. */
 const STALE_MILLISECONDS = 14 * 24 * 3600 * 1000;
 
-/** Sessions seen so lately are taken for open. */
-const OPEN_SECONDS = 1800;
-
 interface Stage {
   /** asked: the document is being waited for; written: the compaction is; spent: done, until the context is small again. */
   step: 'asked' | 'written' | 'spent';
@@ -38,7 +35,8 @@ interface Stage {
   /** The file as the model is told. */
   name: string;
   stampLine: string;
-  since: number;
+  /** What stood in the file when the document was asked for. */
+  before: string | undefined;
   /** The text of the request; given with the command itself when the user asked. */
   request: string;
   said: number;
@@ -71,12 +69,7 @@ export class Handover {
   log(session: string, text: string): void {
     const line = `handover ${session}: ${text}`;
     this.#host.log(line);
-    if (!this.settings.log) return;
-    try {
-      appendFileSync(path.resolve(this.#host.root, this.settings.log), `${new Date().toISOString()} ${line}\n`);
-    } catch {
-      // A log that cannot be written is no reason to fail.
-    }
+    if (this.settings.log) appendToLog(path.resolve(this.#host.root, this.settings.log), line);
   }
 
   /** Looks at the history of the next request, and adds to its end what is to be said. */
@@ -138,7 +131,7 @@ export class Handover {
   /** Prepares the file and the request of a document. */
   async ask(state: SessionState, reason: string, note: string): Promise<Stage> {
     const head = readHead(this.#host.root);
-    const { file, archived } = await this.#freeFile(state.id);
+    const { file, archived } = await this.#free(state.id);
     const line = stampLine({ session: state.id, head }, new Date());
     const tokens = documentTokens(state.model ?? { context: 0, output: 0 });
     const facts = await inTime(MILLISECONDS, this.#facts(state.id)).catch((error) => {
@@ -151,7 +144,7 @@ export class Handover {
       file,
       name,
       stampLine: line,
-      since: Date.now(),
+      before: findDocument(file)?.text,
       request: requestText({ file: name, stampLine: line, tokens, reason, note, facts, archived }),
       said: 0,
       document: '',
@@ -177,38 +170,18 @@ export class Handover {
     return `Of the session before this one (${before.id}):\n${renderFacts(await call(before.id))}`;
   }
 
-  /** The file for SESSION's document; what stood there is archived, unless it belongs to another open session. */
-  async #freeFile(session: string): Promise<{ file: string; archived: string | undefined }> {
-    const usual = path.resolve(this.#host.root, this.settings.file);
-    const file = (await inTime(MILLISECONDS, this.#takenByAnother(usual, session)).catch(() => false))
-      ? ownFile(usual, session)
-      : usual;
-    const { indexFolder } = sidecarOptions(this.#host.root, await this.#host.settings());
-    const archived = archiveDocument(file, path.join(indexFolder, 'handovers'));
-    if (archived) this.log(session, `the document that stood at ${file} was moved to ${archived}`);
-    return { file, archived };
-  }
-
-  async #takenByAnother(file: string, session: string): Promise<boolean> {
-    for (const [other, stage] of this.#stages)
-      if (other !== session && stage.file === file && stage.step !== 'spent') return true;
-    const owner = findDocument(file)?.stamp?.session;
-    if (!owner || owner === session) return false;
-    try {
-      const sidecar = await this.#host.sidecar();
-      const { session: rows } = await sidecar.call('sessions', {}, { signal: AbortSignal.timeout(MILLISECONDS) });
-      return rows.some((row) => row.id === owner && row.age !== null && row.age < OPEN_SECONDS);
-    } catch {
-      return false;
-    }
+  #free(session: string): Promise<{ file: string; archived: string | undefined }> {
+    const inUse = (file: string) =>
+      [...this.#stages].some(([other, stage]) => other !== session && stage.file === file && stage.step !== 'spent');
+    return freeFile(this.#host, this.settings.file, session, inUse, (text) => this.log(session, text));
   }
 
   /** Takes the document when it is there, and starts the compaction. */
   accept(state: SessionState, stage: Stage): boolean {
-    const found = newDocument(stage.file, stage.since);
+    const found = newDocument(stage.file, stage.before);
     if (!found) return false;
     stage.step = 'written';
-    stage.document = found.text;
+    stage.document = withinTokens(found.text, documentTokens(state.model ?? { context: 0, output: 0 }));
     this.log(state.id, `document written, ${found.text.length} characters`);
     journalOf(this.#host).record(state.id, {
       kind: 'handover',
@@ -222,7 +195,7 @@ export class Handover {
   }
 
   #spend(session: string, why: string): void {
-    const nothing = { file: '', name: '', stampLine: '', since: 0, request: '', said: 0, document: '' };
+    const nothing = { file: '', name: '', stampLine: '', before: undefined, request: '', said: 0, document: '' };
     this.#stages.set(session, { ...(this.#stages.get(session) ?? nothing), step: 'spent' });
     this.log(session, why);
   }

@@ -51,6 +51,15 @@ export function reminderText(file: string, stampLine: string, number: number, of
   return `<handover-request>Reminder ${number} of ${of}: write the handover document to ${file} before anything else; its first line is exactly: ${stampLine}</handover-request>`;
 }
 
+/** Characters of a token, at most: even long words come to no more. */
+const CHARACTERS_OF_TOKEN = 6;
+
+/** DOCUMENT, cut where it is longer than TOKENS can be: one that fills the context would leave no room for the work. */
+export function withinTokens(document: string, tokens: number): string {
+  const most = tokens * CHARACTERS_OF_TOKEN;
+  return document.length <= most ? document : `${document.slice(0, most)}\n\n(The rest is in the file.)`;
+}
+
 /** What stands in place of the conversation after a handover. */
 export function continuationText(file: string, document: string): string {
   return `The conversation so far was handed over. This is the handover document (${file}); go on from it.\n\n${document.trim()}`;

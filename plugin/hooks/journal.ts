@@ -2,6 +2,7 @@
 
 import type { Observed } from '../channel/messages.generated.ts';
 import type { Host } from '../host.ts';
+import { cutAtWord } from './cut.ts';
 import { readHead } from './head.ts';
 import { sessionState } from './sessions.ts';
 
@@ -14,8 +15,9 @@ const CALL_MILLISECONDS = 5000;
 /** After a failure the next try waits so long. */
 const PAUSE_MILLISECONDS = 2000;
 
-/** Characters of one text that are sent; the sidecar keeps less. */
+/** Characters of one text that are sent; the sidecar keeps less. Of what a command printed the end tells how tests went. */
 const TEXT = 20_000;
+const OUTPUT = 60_000;
 
 export interface Observation {
   kind: Observed;
@@ -41,7 +43,12 @@ export class Journal {
 
   /** Takes OBSERVATION of the session; returns at once. */
   record(session: string, observation: Observation): void {
-    this.#waiting.push({ session, ...observation, text: observation.text.slice(0, TEXT) });
+    const { kind, text } = observation;
+    this.#waiting.push({
+      session,
+      ...observation,
+      text: kind === 'output' ? text.slice(-OUTPUT) : cutAtWord(text, TEXT),
+    });
     if (this.#waiting.length > WAITING) {
       this.#waiting.shift();
       this.#dropped += 1;

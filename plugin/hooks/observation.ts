@@ -2,6 +2,7 @@
 
 import type { Host } from '../host.ts';
 import type { HookFile } from './compose.ts';
+import { cutAtWord } from './cut.ts';
 import { editsOf } from './edits.ts';
 import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
@@ -10,9 +11,6 @@ import { type AnyEvent, noteEvent, noteModel, sessionState } from './sessions.ts
 /** Characters of a call's arguments and of its result that are kept. */
 const ARGUMENTS = 300;
 const RESULT = 160;
-
-/** Characters of a command's output that are looked at for test results: OpenCode itself cuts at 51,200. */
-const OUTPUT = 60_000;
 
 /** The last lines of a failed command that are kept: errors stand there. */
 const LAST_LINES = 3;
@@ -38,7 +36,7 @@ export function userText(parts: readonly TextPart[]): string {
 
 const oneLine = (text: string, limit: number) => {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+  return line.length > limit ? `${cutAtWord(line, limit - 1)}…` : line;
 };
 
 interface Call {
@@ -102,7 +100,7 @@ function recordCommand(host: Host, sessionID: string, command: string, output: s
     kind: 'output',
     subject: oneLine(command, RESULT),
     state: String(exit ?? ''),
-    text: output.slice(-OUTPUT),
+    text: output,
   });
   if (ended) {
     const last = output.trimEnd().split('\n').slice(-LAST_LINES).join(' ');

@@ -1,17 +1,29 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import {
   ageText,
   archiveDocument,
+  documentPlace,
   findDocument,
   newDocument,
   ownFile,
   stampLine,
 } from '../../plugin/hooks/handover-file.ts';
-import { foundText } from '../../plugin/hooks/handover-text.ts';
+import { foundText, withinTokens } from '../../plugin/hooks/handover-text.ts';
 
 function scratch(t: { after(work: () => void): void }): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'opl-handover-'));
@@ -43,16 +55,61 @@ test('one written by hand has no stamp, one that is missing is nothing', (t) => 
   assert.equal(findDocument(path.join(folder, 'b.md')), undefined);
 });
 
-test('only what was written after it was asked for, and says something, counts', (t) => {
+test('only what says something else than before counts, whatever the clock says', (t) => {
   const file = path.join(scratch(t), 'HANDOVER.md');
-  const now = Date.now();
-  assert.equal(newDocument(file, now), undefined);
+  assert.equal(newDocument(file, undefined), undefined);
   writeFileSync(file, 'too short');
-  assert.equal(newDocument(file, now), undefined);
+  assert.equal(newDocument(file, undefined), undefined);
   writeFileSync(file, body);
-  assert.ok(newDocument(file, now));
-  utimesSync(file, now / 1000 - 60, now / 1000 - 60);
-  assert.equal(newDocument(file, now), undefined);
+  assert.ok(newDocument(file, undefined));
+  assert.equal(newDocument(file, body), undefined);
+  for (const time of [0, Date.now() / 1000 - 7200, Date.now() / 1000 + 7200]) {
+    utimesSync(file, time, time);
+    assert.ok(newDocument(file, 'what stood there'));
+  }
+});
+
+test('what is no document is not taken for one, and not waited for', (t) => {
+  const folder = scratch(t);
+  const at = (name: string) => path.join(folder, name);
+  mkdirSync(at('folder'));
+  execFileSync('mkfifo', [at('pipe')]);
+  writeFileSync(at('huge'), 'x'.repeat(1_100_000));
+  for (const name of ['folder', 'pipe', 'huge', 'nowhere']) assert.equal(findDocument(at(name)), undefined, name);
+});
+
+test('a document goes where nothing else has its name', (t) => {
+  const folder = realpathSync(scratch(t));
+  const outside = scratch(t);
+  const at = (name: string) => path.join(folder, name);
+  const place = (name: string) => documentPlace(folder, at(name));
+  assert.equal(place('HANDOVER.md'), at('HANDOVER.md'));
+  writeFileSync(at('HANDOVER.md'), body);
+  assert.equal(place('HANDOVER.md'), at('HANDOVER.md'), 'one by hand makes room');
+  writeFileSync(at('README.md'), body);
+  assert.equal(place('README.md'), undefined, 'a text that is no handover stays');
+  writeFileSync(at('notes.md'), `${stampLine({ session: 'ses_1', head: HEAD }, new Date())}\n${body}`);
+  assert.equal(place('notes.md'), at('notes.md'));
+  mkdirSync(at('folder'));
+  assert.equal(place('folder'), undefined);
+  symlinkSync(at('HANDOVER.md'), at('inside.md'));
+  assert.equal(place('inside.md'), undefined, 'its name says nothing of a handover, nor does its text');
+  symlinkSync('notes.md', at('handoff.md'));
+  assert.equal(place('handoff.md'), at('notes.md'), 'a link inside the root is followed');
+  writeFileSync(path.join(outside, 'handover.md'), body);
+  symlinkSync(path.join(outside, 'handover.md'), at('HANDOVER-out.md'));
+  assert.equal(place('HANDOVER-out.md'), undefined, 'one that leads out is not');
+  symlinkSync('nowhere', at('HANDOVER-broken.md'));
+  assert.equal(place('HANDOVER-broken.md'), undefined);
+  execFileSync('mkfifo', [at('handover.pipe')]);
+  assert.equal(place('handover.pipe'), undefined);
+});
+
+test('a document that would fill the context is cut', () => {
+  assert.equal(withinTokens('short', 4096), 'short');
+  const cut = withinTokens('word '.repeat(40_000), 4096);
+  assert.ok(cut.length < 25_000);
+  assert.match(cut, /The rest is in the file/);
 });
 
 test('an old one is archived under its time and commit', (t) => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { composeHooks } from '../../plugin/hooks/compose.ts';
+import { cutAtWord } from '../../plugin/hooks/cut.ts';
 import { Journal, journalOf } from '../../plugin/hooks/journal.ts';
 import { observation, userText } from '../../plugin/hooks/observation.ts';
 import { sessionState } from '../../plugin/hooks/sessions.ts';
@@ -152,4 +153,17 @@ test("the user's own words", () => {
     userText([{ type: 'file' }, { type: 'text', text: ' a ' }, { type: 'text', text: 'b', synthetic: true }]),
     'a',
   );
+});
+
+test('of what a command printed the end is kept, of other texts the start, and no word is cut in two', async () => {
+  const { host, sent } = makeHost();
+  const journal = new Journal(host);
+  journal.record('s', { kind: 'output', text: `${'line\n'.repeat(40_000)}3 failed, 4 passed` });
+  journal.record('s', { kind: 'request', text: `start ${'x'.repeat(19_980)} token=abcdefghijklmnop and more` });
+  await journal.flush(5000);
+  assert.match(sent[0]!.text, /3 failed, 4 passed$/);
+  assert.match(sent[1]!.text, /^start x+ $/);
+  assert.equal(cutAtWord('one two three', 9), 'one two ');
+  assert.equal(cutAtWord('one two three', 7), 'one two');
+  assert.equal(cutAtWord('y'.repeat(2000), 1000).length, 1000);
 });

@@ -1,7 +1,8 @@
 // plugin/settings.ts
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { cacheFolder, openLog, readSettings, sidecarOptions } from '../../plugin/settings.ts';
@@ -45,4 +46,14 @@ test('the log is a file or nothing, and never throws', (t) => {
   assert.match(readFileSync(path.join(folder, 'deep/opl.log'), 'utf8'), /^\S+Z \d+ word\n$/);
   openLog(path.join(folder, 'deep/opl.log/below'))('word');
   openLog(null)('word');
+});
+
+test('a log file that is a pipe, a folder, a device or below a file costs nothing and is not waited for', (t) => {
+  const folder = scratchFolder(t);
+  const pipe = path.join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  writeFileSync(path.join(folder, 'file'), '');
+  for (const file of [pipe, folder, '/dev/stdout', path.join(folder, 'file/below')]) openLog(file)('text');
+  openLog(path.join(folder, 'new/opl.log'))('text\nof two lines');
+  assert.match(readFileSync(path.join(folder, 'new/opl.log'), 'utf8'), /^\S+Z \d+ text\nof two lines\n$/);
 });
