@@ -189,6 +189,7 @@
    (:file "failures/runners/mocha")
    (:file "failures/runners/node-test")
    (:file "failures/runners/node-tap")
+   (:file "failures/runners/node-runners")
    (:file "failures/runners/javascript")
    (:file "failures/runners/python")
    (:file "failures/runners/go")
@@ -201,6 +202,8 @@
    (:file "failures/runners/harnesses")
    (:file "failures/runners/linters")
    (:file "failures/runners/others")
+   (:file "failures/runners/functional")
+   (:file "failures/runners/languages")
    (:file "failures/runners/bare")
    (:file "failures/parse")
    ;; session: observations, recall, summary

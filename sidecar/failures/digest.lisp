@@ -35,7 +35,7 @@
     "no such file to load" "module not found" "could not resolve" "loaderror" "unresolved import" "cannot resolve module" "noclassdeffounderror" "classnotfoundexception" "command not found"
     "executable doesn't exist" "failed to load config" "no such module"))
 (defparameter *compile-words*
-  '("syntaxerror" "unexpected token" "syntax error" "parse error" "transform failed" "failed to parse" "parseerror" "indentationerror" "taberror" "unterminated" "expression expected" "parse failure" "rolluperror" "error ts" "compilation error" "compileerror" "tokenmissingerror" "but found \""))
+  '("syntaxerror" "unexpected token" "syntax error" "parse error" "transform failed" "failed to parse" "parseerror" "indentationerror" "taberror" "unterminated" "expression expected" "error: unexpected " "parse failure" "rolluperror" "error ts" "compilation error" "compileerror" "tokenmissingerror" "but found \""))
 (defparameter *crash-words*
   '("segmentation fault" "sigsegv" "sigabrt" "sigill" "sigbus" "core dumped" "node down" "worker '" "bad access" "stack overflow" "crashed while running" "fatal error: unexpectedly" "jest worker process"
     "out of memory" "signal: " "exited unexpectedly" "process exited with code" "aborted (core" "memory access error"))

@@ -34,9 +34,12 @@
     (setf *sign-needles*
           (cons runners
                 (make-needles (loop for runner in runners
-                                    for bit from 0
-                                    append (loop for needle in (runner-sign-needles runner) collect (cons needle (ash 1 bit))))))))
+                                    for index from 0
+                                    append (loop for needle in (runner-sign-needles runner) collect (cons needle (ash 1 (bit-of index)))))))))
   (cdr *sign-needles*))
+
+(defconstant +bits+ 61 "Bits of a line's mask; the runners share them.")
+(defun bit-of (index) (mod index +bits+))
 
 (defun survey (path)
   "The runners whose signs the log at PATH holds, as a list of (name . weight), heaviest first."
@@ -45,28 +48,31 @@
          (weights (make-array (length table) :initial-element 0))
          (hits (make-array (length table) :initial-element '()))
          (seen (make-array (length table) :initial-element 0)) (tried (make-array (length table) :initial-element 0))
-         ;; the runners of which more is asked
-         (asked (1- (ash 1 (length table)))))
+         ;; the bits of runners of which more is asked
+         (asked (1- (ash 1 (min +bits+ (length table))))))
     (declare (type (unsigned-byte 62) asked))
-    (scan-lines path (sign-needles runners)
-                (lambda (buffer start end mask)
-                  (declare (type (unsigned-byte 62) mask))
-                  (let ((line nil) (mask (logand mask asked)))
+    (flet ((enough-p (index) (or (>= (the fixnum (svref seen index)) +signs-enough+) (>= (the fixnum (svref tried index)) +tries-enough+)))
+           (ask (index line)
+             (incf (the fixnum (svref tried index)))
+             (let ((sign (funcall (runner-sign (svref table index)) line (length line))))
+               (when sign (incf (the fixnum (svref seen index))))
+               (when (and sign (< (count sign (svref hits index) :test #'equal) +hits-of-a-sign+))
+                 (push sign (svref hits index))
+                 (incf (svref weights index) (cdr sign))))))
+      (scan-lines path (sign-needles runners)
+                  (lambda (buffer start end mask)
                     (declare (type (unsigned-byte 62) mask))
-                    (loop until (zerop mask)
-                          for bit of-type (integer 0 61) = (1- (integer-length mask))
-                          do (setf mask (logxor mask (ash 1 bit)))
-                             (cond
-                              ((or (>= (the fixnum (svref seen bit)) +signs-enough+) (>= (the fixnum (svref tried bit)) +tries-enough+))
-                               (setf asked (logandc2 asked (ash 1 bit))))
-                              (t
-                               (incf (the fixnum (svref tried bit)))
-                               (let ((line (or line (setf line (line-of buffer start end)))))
-                                 (let ((sign (funcall (runner-sign (svref table bit)) line (length line))))
-                                   (when sign (incf (svref seen bit)))
-                                   (when (and sign (< (count sign (svref hits bit) :test #'equal) +hits-of-a-sign+))
-                                     (push sign (svref hits bit))
-                                     (incf (svref weights bit) (cdr sign)))))))))))
+                    (let ((line nil) (mask (logand mask asked)))
+                      (declare (type (unsigned-byte 62) mask))
+                      (loop until (zerop mask)
+                            for bit of-type (integer 0 61) = (1- (integer-length mask))
+                            do (setf mask (logxor mask (ash 1 bit)))
+                               (let ((more nil))
+                                 (loop for index of-type fixnum from bit below (length table) by +bits+
+                                       do (unless (enough-p index)
+                                            (setf more t)
+                                            (ask index (or line (setf line (line-of buffer start end))))))
+                                 (unless more (setf asked (logandc2 asked (ash 1 bit))))))))))
     (sort (loop for runner across table
                 for weight across weights
                 when (plusp weight) collect (cons (runner-name runner) weight))

@@ -353,8 +353,18 @@ rules whose needles are in the line, where that is known already."
        (find (schar line 0) "#EPneTm LC")
        (some (lambda (ender) (prefixp ender line)) *enders*)))
 
+(defun hosted-command (line)
+  "What a line for the program that runs the job (`::group::FAIL a.test.js`, `::error file=a.js::…`) says to people: the heading of a group;
+nil for any other."
+  (if (prefixp "::group::" line) (subseq line 9) nil))
+
 (defun deliver (reading line &optional found)
   "Gives LINE to READING's table; FOUND as APPLY-RULES has it."
+  (declare (type line line))
+  (when (and (> (length line) 2) (char= #\: (schar line 0)) (char= #\: (schar line 1)) (alpha-char-p (schar line 2))
+             (not (eq :none (getf (runner-options (reading-runner reading)) :kind))))
+    (let ((heading (hosted-command line)))
+      (return-from deliver (and heading (deliver reading heading)))))
   (let ((*reading* reading))
     (when (and (reading-open reading) (ender-p line)) (end-failure))
     (apply-rules (reading-runner reading) line (reading-mode reading) found)))

@@ -17,7 +17,9 @@
            (let ((pair (find-if (lambda (part) (prefixp key part)) (mapcar #'trim (split-on "," attributes)))))
              (and pair (unquoted (subseq pair (length key)))))))
     (let* ((path (value "file=")) (title (value "title=")) (line (value "line="))
-           (parts (and title (remove path (split-on " > " title) :test (lambda (path part) (and path (suffixp part path)))))))
+           (file (and path (subseq path (1+ (or (position #\/ path :from-end t) -1)))))
+           ;; the file, alone or with its place, is a part of some titles
+           (parts (and title (remove-if (lambda (part) (and file (search file part))) (split-on (if (search " › " title) " › " " > ") title)))))
       (note-failure :test (and parts (joined parts)) :path path :line (and line (parse-integer line :junk-allowed t))
                     :suite (null parts) :message (unquoted message) :merge t))))
 
@@ -37,6 +39,8 @@
   (on ((? text " ") (? "Error: ") "Cannot find " (kind (or "module" "package")) " " (what rest))
     (if (or (reading-open *reading*) (search "[eslint]" line)) reject (setup (trim line))))
   (on ("::error " (attributes text+) "::" (message rest)) (annotation attributes message))
+  (on ("error: " (? "Uncaught " (? "(in promise) ")) (kind (not-of " :") "Error") ": " rest)
+    (if (reading-open *reading*) reject (begin-failure :suite t :message line)))
   (on ((? "Error ") "[ERR_MODULE_NOT_FOUND]: " (what rest)) (setup (trim line)))
   (on ((? text) "Traceback (most recent call last):") (begin-failure :suite t) (stash :trace (reading-open *reading*)) (enter :traceback))
   (within (:traceback) ((kind (not-of " :")) (? ": " rest) end)

@@ -98,7 +98,7 @@
 
 ;;; bun prints what a test said before its (fail) line
 
-(define-runner "bun" (:kind :tests :frames (:js) :innermost :first)
+(define-runner "bun" (:kind :tests :frames (:js) :innermost :first :contains ("bats"))
   (sign 10 "bun test v" integer "." integer)
   (sign 10 "Ran " integer " test" (? "s") " across " integer " file")
   (sign 5 (or "(fail) " "(pass) " "✗ " "✓ ") text+ " [" number "ms]" end)
@@ -106,7 +106,8 @@
   (on ((file path (or ".ts" ".js" ".tsx" ".jsx" ".mjs" ".cjs" ".mts" ".cts")) ":" end) (flush-bun) (stash :file file) (enter :collecting))
   (on ((or "(fail) " "✗ ") (name rest))
     (let ((lines (stashed :lines)))
-      (begin-failure :test (strip-bun name) :path (stashed :file))
+      ;; a hook that runs once for a block has no name
+      (begin-failure :test (strip-bun name) :path (stashed :file) :category (and (suffixp "(unnamed)" (strip-bun name)) "setup"))
       (setf (draft-lines (reading-open *reading*)) lines)
       (stash :lines nil)
       (end-failure) (enter :after)))
@@ -128,7 +129,7 @@
   ;; newer ones list failures once more at the end
   (within (:after) ("  " (why (or "^ " "timeout" "this test timed out" "error: ")) rest) (after-line line))
   (within (:after) ((why (or "error: Test" "^ this test timed out")) rest) (after-line line))
-  (within (:after) (rest) (enter :collecting) reject)
+  (within (:after) ((text rest)) (enter :collecting) (stash :lines (list text)))
   (within (:collecting :unhandled) ((text rest)) (when (< (length (stashed :lines)) 200) (stash :lines (cons text (stashed :lines)))) t))
 
 (defun after-line (line)
@@ -185,6 +186,12 @@
           (list (joined (rest parts)) path at))
         (list (joined (rest parts)) (first parts) nil))))
 
+(defun listed-result (passed what)
+  "A line of the list reporter: all that tells of a test when the log ends before the details."
+  (let* ((retry (search " (retry #" what)) (title (playwright-title (subseq what 0 retry))))
+    (stash :listed (acons title passed (remove title (stashed :listed) :key #'car :test #'equal)))
+    t))
+
 (define-runner "playwright" (:kind :tests :frames (:js) :innermost :first)
   (sign 10 "Running " integer " test" (? "s") " using " integer " worker")
   (sign 10 blanks integer ") [" text "] › ")
@@ -214,9 +221,12 @@
       (when draft (drop-failure draft)) t))
   (within (:summary :flaky) (rest) t)
   (on ("Error: No tests found") (flag :none-ran))
-  (on ("  ✘ " rest) t)
+  (on ("  " (mark (or "✘ " "✓ " "x " "ok ")) blanks integer " " (what text+) (? " (" number (or "ms" "s" "m") ")") end)
+    (if (search " › " what) (listed-result (or (prefixp "✓" mark) (prefixp "ok" mark)) what) reject))
   (finish
-    (when (or (count-of :failed) (count-of :passed))
-      (dolist (key '(:passed :failed :skipped)) (tally key 0)))
+    (if (or (count-of :failed) (count-of :passed))
+        (dolist (key '(:passed :failed :skipped)) (tally key 0))
+        (loop for ((name path line) . passed) in (reverse (stashed :listed))
+              unless (or passed (find-failure name path)) do (note-failure :test name :path path :line line)))
     (loop for (draft path line) in (stashed :places)
           when line do (push (format nil "    at test (~A:~D:1)" path line) (draft-lines draft)))))

@@ -60,6 +60,8 @@
     (begin-failure :test (title-of title) :path (stashed :file) :merge t))
   (on ("● " (title (or "Validation Error" "Deprecation Warning" "Configuration Error" "Multiple configurations found" "Validation Warning" "Unrecognized CLI Parameter" "Invalid testPattern")))
     (if (not (suffixp "Warning" title)) (begin-failure :suite t :category "setup" :message title) (end-failure)))
+  ;; the github-actions reporter
+  (on ("Errors thrown in " (file rest)) (end-failure) (stash :file (trim file)))
   (on ("Test Suites:" rest) (end-failure))
   (on ("Tests:" blanks+ (counts rest)) (end-failure)
     (tally-list counts "," '(:passed :passed :failed :failed :skipped :skipped)))

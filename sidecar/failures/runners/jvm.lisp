@@ -247,7 +247,7 @@
 (define-runner "testng" (:kind :tests :frames (:java) :innermost :first :message :plain)
   (sign 10 "Total tests run: " integer ", ")
   (sign 4 "FAILED: " word)
-  (on ("FAILED: " (name word) rest) (begin-failure :test name))
+  (on ("FAILED: " (name rest)) (begin-failure :test name))
   (on ((or "PASSED: " "SKIPPED: " "====") rest) (end-failure))
   (on ("Total tests run: " (n integer) ", " (? "Passes: " (passed integer) ", ") "Failures: " (failed integer) ", Skips: " (skipped integer))
     (end-failure) (tally :failed failed) (tally :skipped skipped) (tally :passed (or passed (- n failed skipped)))))

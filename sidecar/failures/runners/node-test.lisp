@@ -249,8 +249,9 @@
   (sign 10 (? "#") blanks "(" (? "from function `" (not-of "'") "' ") "in test file " path (or ".bats" ".sh"))
   (sign 4 integer " test" (? "s") ", " integer " failure" (? "s") (? ", " integer " skipped") end)
   (sign 4 text ".bats" end)
-  (sign 3 blanks "✓ " word)
-  (sign 4 blanks "✗ " word)
+  ;; others print such lists too
+  (sign 2 blanks "✓ " word)
+  (sign 2 blanks "✗ " word)
   ;; tap13's block around what was said
   (within (t) (blanks+ (or "---" "message: |") end) t)
   (within (t) (blanks+ "..." end) (end-failure))
