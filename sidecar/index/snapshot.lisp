@@ -13,7 +13,8 @@
   (:import-from #:opl.source.octets #:directory-entries #:file-state #:native-join #:current-seconds)
   (:import-from #:opl.source.columns #:make-run #:run-words #:run-start #:run-size #:section-numbers)
   (:import-from #:opl.source.language #:find-language #:language-name)
-  (:export #:write-snapshot #:read-snapshot #:*parts* #:snapshot-name #:snapshot-identity))
+  (:export #:write-snapshot #:read-snapshot #:*parts* #:snapshot-name #:snapshot-identity #:write-blocks #:read-blocks #:*written*
+           #:snapshot-of #:cache-name))
 (in-package #:opl.index.snapshot)
 
 (defvar *parts* '()
@@ -27,14 +28,22 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
   (format nil "~D ~A ~A ~D ~A" +layout+ version (lisp-implementation-version) (well-known-count)
           (sxhash (format nil "~S" (section-numbers)))))
 
-(defun snapshot-name (cache) (concatenate 'string (string-right-trim "/" cache) "/index.snapshot"))
+(defun cache-name (cache file)
+  "The native name of FILE in the folder CACHE."
+  (concatenate 'string (string-right-trim "/" cache) "/" file))
 
-;;; Blocks: vectors of (unsigned-byte 8), 32 or 64, written as they lie in memory
+(defparameter *snapshot-file* "index.snapshot")
+(defun snapshot-name (cache)
+  "The native name of the snapshot in the folder CACHE."
+  (cache-name cache *snapshot-file*))
+
+;;; Blocks: vectors of (unsigned-byte 8), 16, 32 or 64, written as they lie in memory
 
 (defun vector-octets (vector)
   (etypecase vector
     (octets (length vector))
     (u32-vector (* 4 (length vector)))
+    ((simple-array (unsigned-byte 16) (*)) (* 2 (length vector)))
     ((simple-array (unsigned-byte 64) (*)) (* 8 (length vector)))))
 
 (defun padded (octets) (* 8 (ceiling octets 8)))
@@ -56,6 +65,7 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
         (etypecase vector
           (octets (over octets 8))
           (u32-vector (over u32-vector 2))
+          ((simple-array (unsigned-byte 16) (*)) (over (simple-array (unsigned-byte 16) (*)) 4))
           ((simple-array (unsigned-byte 64) (*)) (over (simple-array (unsigned-byte 64) (*)) 1)))))
     (ldb (byte 62 0) sum)))
 
@@ -130,7 +140,7 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
                  (loop for (nil writer nil) in *parts* append (copy-list (funcall writer index))))
          (loop for (name writer nil) in *parts* collect (cons name (length (funcall writer index)))))))))
 
-(defun element-size (vector) (etypecase vector (octets 8) (u32-vector 32) (t 64)))
+(defun element-size (vector) (etypecase vector (octets 8) ((simple-array (unsigned-byte 16) (*)) 16) (u32-vector 32) (t 64)))
 
 (defun snapshot-identity (index)
   "A number that tells the snapshot which INDEX was read from or written to from others; nil when there is none."
@@ -138,6 +148,20 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
 (defun (setf snapshot-identity) (identity index)
   (sb-thread:with-recursive-lock ((index-lock index))
     (setf (gethash :snapshot-identity (index-extensions index)) identity)))
+
+(defvar *snapshots* (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "By the index's table of file numbers, which all its generations share: the identity and the runs of the snapshot last read or written.")
+
+(defun note-snapshot (index identity)
+  "Keeps what `snapshot-of' tells, if the files of INDEX bear the numbers that they have in the snapshot."
+  (let ((order (index-order index)))
+    (when (and (= (length order) (index-file-count index)) (loop for file across order for i from 0 always (= file i)))
+      (setf (gethash (index-numbers index) *snapshots*) (cons identity (copy-seq (index-runs index)))))))
+
+(defun snapshot-of (index)
+  "Values: the identity of the snapshot that INDEX comes from, and the runs it holds by file number; nil when there is none."
+  (let ((known (gethash (index-numbers index) *snapshots*)))
+    (values (car known) (cdr known))))
 
 (defconstant +left-behind-seconds+ 600 "A temporary file that nobody wrote to for so long is of a process that was killed.")
 
@@ -151,40 +175,49 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
           (when (and (eq kind :regular) (< mtime (- (current-seconds) +left-behind-seconds+)))
             (sb-unix:unix-unlink native)))))))
 
-(defun write-snapshot (index cache version excludes ctags)
-  "Writes INDEX into the folder CACHE; t, or nil when it cannot be written (a full disk, a read-only folder): then nothing is
-left behind. VERSION, EXCLUDES and CTAGS must be the same for it to be read again."
-  (let* ((name (snapshot-name cache)) (temporary (format nil "~A.~D.~36R" name (sb-posix:getpid) (random (ash 1 40) (make-random-state t)))))
+(defun write-blocks (cache file form blocks &key (durable t))
+  "Writes FORM, a property list, and BLOCKS into FILE of the folder CACHE, whole or not at all. The checksum of its header, by which this
+file is told from others; nil when it cannot be written (a full disk, a read-only folder). DURABLE: it has reached the disk."
+  (let* ((name (cache-name cache file)) (temporary (format nil "~A.~D.~36R" (snapshot-name cache) (sb-posix:getpid) (random (ash 1 40) (make-random-state t)))))
     (handler-case
         (progn
           (ensure-directories-exist (sb-ext:parse-native-namestring name))
-          (multiple-value-bind (blocks parts) (collect-blocks index)
-            (let* ((form (append (header-form index version excludes ctags)
-                                 (list :parts parts
-                                       :blocks (mapcar (lambda (block) (list (element-size block) (length block) (sum-words block))) blocks))))
-                   (text (string-octets (with-standard-io-syntax (let ((*package* (find-package '#:opl.index.snapshot))) (prin1-to-string form)))))
-                   (header (concatenate 'octets text (make-list (- (padded (length text)) (length text)) :initial-element 32)))
-                   (lead (make-array 2 :element-type '(unsigned-byte 64) :initial-contents (list (length header) (sum-words header))))
-                   (fd (sb-unix:unix-open temporary (logior sb-unix:o_wronly sb-unix:o_creat sb-unix:o_trunc) #o600)))
-              (unless fd (error "The cache folder cannot be written."))
-              (unwind-protect
-                   (progn (write-vector fd lead) (write-vector fd header)
-                          (dolist (block blocks) (write-vector fd block))
-                          (write-vector fd lead)
-                          #-win32 (sb-posix:fsync fd))
-                (sb-unix:unix-close fd))
-              (unless (sb-unix:unix-rename temporary name) (error "The snapshot's name is taken."))
-              (remove-left-behind cache)
-              (setf (snapshot-identity index) (sum-words header))
-              t)))
+          (let* ((form (append form (list :blocks (mapcar (lambda (block) (list (element-size block) (length block) (sum-words block))) blocks))))
+                 (text (string-octets (with-standard-io-syntax (let ((*package* (find-package '#:opl.index.snapshot))) (prin1-to-string form)))))
+                 (header (concatenate 'octets text (make-list (- (padded (length text)) (length text)) :initial-element 32)))
+                 (lead (make-array 2 :element-type '(unsigned-byte 64) :initial-contents (list (length header) (sum-words header))))
+                 (fd (sb-unix:unix-open temporary (logior sb-unix:o_wronly sb-unix:o_creat sb-unix:o_trunc) #o600)))
+            (unless fd (error "The cache folder cannot be written."))
+            (unwind-protect
+                 (progn (write-vector fd lead) (write-vector fd header)
+                        (dolist (block blocks) (write-vector fd block))
+                        (write-vector fd lead)
+                        #-win32 (when durable (sb-posix:fsync fd)))
+              (sb-unix:unix-close fd))
+            (unless (sb-unix:unix-rename temporary name) (error "The name is taken."))
+            (sum-words header)))
       (error () (ignore-errors (sb-unix:unix-unlink temporary)) nil))))
+
+(defvar *written* '() "Functions of an index and the cache folder, called when a snapshot of it was written there.")
+
+(defun write-snapshot (index cache version excludes ctags)
+  "Writes INDEX into the folder CACHE; t, or nil when it cannot be written: then nothing is left behind. VERSION, EXCLUDES and CTAGS
+must be the same for it to be read again."
+  (multiple-value-bind (blocks parts) (collect-blocks index)
+    (let ((identity (write-blocks cache *snapshot-file* (append (header-form index version excludes ctags) (list :parts parts)) blocks)))
+      (when identity
+        (remove-left-behind cache)
+        (setf (snapshot-identity index) identity)
+        (note-snapshot index identity)
+        (dolist (function *written*) (funcall function index cache))
+        t))))
 
 ;;; Reading
 
 (defun read-vector (fd size element)
   (let* ((vector (ecase element
                    ;; not filled first: all of it is read
-                   (8 (make-array size :element-type '(unsigned-byte 8))) (32 (make-array size :element-type '(unsigned-byte 32)))
+                   (8 (make-array size :element-type '(unsigned-byte 8))) (16 (make-array size :element-type '(unsigned-byte 16))) (32 (make-array size :element-type '(unsigned-byte 32)))
                    (64 (make-array size :element-type '(unsigned-byte 64)))))
          (octets (vector-octets vector)) (pad (- (padded octets) octets)))
     (flet ((fill-from (target count)
@@ -249,20 +282,30 @@ left behind. VERSION, EXCLUDES and CTAGS must be the same for it to be read agai
                 do (when part (funcall (third part) index vectors)))
           index)))))
 
-(defun read-snapshot (root cache version excludes ctags)
-  "The index of ROOT that was written into CACHE by a program of the same VERSION for the same EXCLUDES and what CTAGS returns,
-a function that is called last, or nil."
-  (let ((fd (sb-unix:unix-open (snapshot-name cache) sb-unix:o_rdonly 0)))
+(defun read-blocks (cache file expected-p)
+  "Values: the form of FILE of the folder CACHE, its blocks, and its checksum; nil when it is not there, not whole, or EXPECTED-P, a
+function of the form that is called first, does not want it."
+  (let ((fd (sb-unix:unix-open (cache-name cache file) sb-unix:o_rdonly 0)))
     (when fd
       (unwind-protect
            (handler-case
                (multiple-value-bind (form lead) (read-header fd)
-                 (when (and (equal (getf form :layout) (layout-key version)) (equal (getf form :root) root)
-                            (equal (getf form :excludes) excludes))
+                 (when (funcall expected-p form)
                    (let ((blocks (checked-blocks fd (getf form :blocks))))
                      (unless (equalp lead (read-vector fd 2 64)) (error "torn"))
-                     (let ((index (index-of-blocks form blocks)))
-                       (setf (snapshot-identity index) (aref lead 1))
-                       (and (equal (getf form :ctags) (funcall ctags)) index)))))
+                     (values form blocks (aref lead 1)))))
              (error () nil))
         (sb-unix:unix-close fd)))))
+
+(defun read-snapshot (root cache version excludes ctags)
+  "The index of ROOT that was written into CACHE by a program of the same VERSION for the same EXCLUDES and what CTAGS returns,
+a function that is called last, or nil."
+  (multiple-value-bind (form blocks identity)
+      (read-blocks cache *snapshot-file*
+                   (lambda (form)
+                     (and (equal (getf form :layout) (layout-key version)) (equal (getf form :root) root) (equal (getf form :excludes) excludes))))
+    (let ((index (and form (handler-case (index-of-blocks form blocks) (error () nil)))))
+      (when index
+        (setf (snapshot-identity index) identity)
+        (note-snapshot index identity)
+        (and (equal (getf form :ctags) (funcall ctags)) index)))))

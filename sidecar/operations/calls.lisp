@@ -3,7 +3,7 @@
 (defpackage #:opl.operations.calls
   (:use #:cl #:opl.graph.edges)
   (:import-from #:opl.index.workspace #:fresh-index)
-  (:import-from #:opl.index.snapshot #:snapshot-identity)
+  (:import-from #:opl.index.snapshot #:snapshot-identity #:cache-name)
   (:import-from #:opl.graph.world #:world-of #:world-path #:name-text)
   (:import-from #:opl.index.store #:tag-file #:tag-line #:tag-name #:memo #:index-extensions)
   (:import-from #:opl.wire.protocol #:define-operation #:emit))
@@ -25,7 +25,7 @@
 
 ;;; Resolving every call of a large tree takes longer than a warm start may: their number is kept beside the snapshot.
 
-(defun count-file (cache) (concatenate 'string (string-right-trim "/" cache) "/edge-count"))
+(defun count-file (cache) (cache-name cache "edge-count"))
 
 (defun kept-count (index cache)
   "What was counted for the snapshot that INDEX is, or nil."

@@ -5,7 +5,7 @@
 (defpackage #:opl.search.inverted
   (:use #:cl)
   (:import-from #:opl.source.names #:u32-vector #:make-u32)
-  (:export #:inverted #:build-inverted #:do-inverted #:inverted-octets))
+  (:export #:inverted #:make-inverted #:inverted-starts #:inverted-rests #:inverted-places #:build-inverted #:do-inverted #:inverted-octets))
 (in-package #:opl.search.inverted)
 
 (declaim (optimize (speed 3) (safety 0)))

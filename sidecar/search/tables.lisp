@@ -170,6 +170,12 @@
                                     :only-p (notany (lambda (file) (candidate-class-p (aref (places-classes places) file))) (index-order index))
                                     :lengths (lengths-of shared index) :norms (make-floats 0) :averages (make-floats 0)))))))
 
+(defun keep-words-with (index cache)
+  "Keeps the words of INDEX, if they are made, with the snapshot of it that was written into CACHE."
+  (let ((shared (gethash (index-numbers index) *shared*)))
+    (when (and shared (shared-words shared)) (keep-words (shared-words shared) index cache))))
+(pushnew 'keep-words-with opl.index.snapshot:*written*)
+
 (defun tables-octets (tables)
   "Octets that TABLES take."
   (+ (words-octets (tables-words tables)) (length (tables-classes tables))

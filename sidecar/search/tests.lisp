@@ -8,17 +8,27 @@
 
 (declaim (optimize (speed 1) (safety 1)))
 
-(defun test-stems (stem)
-  (flet ((all (&rest patterns) (loop for pattern in patterns collect (string-downcase (format nil pattern stem)))))
-    (all "test_~A" "~A_test" "~A.test" "~A.spec" "~A_spec" "~Atest" "~Atests" "test~A" "~A-test" "~A_tests")))
+(defparameter *affixes* '(("test_" . "") ("" . "_test") ("" . ".test") ("" . ".spec") ("" . "_spec") ("" . "test") ("" . "tests") ("test" . "") ("" . "-test") ("" . "_tests"))
+  "What a test's name has before and after the name of what it tests.")
+
+(defun tested-stem (stem affix)
+  "The stem that the test file's STEM tests by AFFIX; nil when it does not bear it."
+  (declare (type simple-string stem))
+  (let* ((before (car affix)) (after (cdr affix)) (end (- (length stem) (length after))))
+    (and (< (length before) end) (string= before stem :end2 (length before)) (string= after stem :start2 end)
+         (subseq stem (length before) end))))
 
 (defun tests-by-stem (index)
-  "Stem of a test file, lower case -> files."
+  "Stem of what is tested, lower case -> test files, in order of affix, then of path."
   (memo (index :tests-by-stem)
-    (let ((table (make-hash-table :test 'equal)) (classes (tables-classes (tables-of index))))
+    (let ((table (make-hash-table :test 'equal)) (classes (tables-classes (tables-of index))) (stems '()))
       (do-files (file) (index)
         (when (= +tests+ (aref classes file))
-          (push file (gethash (string-downcase (path-stem (path-name (index-path index file)))) table))))
+          (push (cons (coerce (string-downcase (path-stem (path-name (index-path index file)))) 'simple-string) file) stems)))
+      (setf stems (nreverse stems))
+      (dolist (affix *affixes*)
+        (loop for (stem . file) in stems
+              do (let ((tested (tested-stem stem affix))) (when tested (push file (gethash tested table))))))
       (loop for stem being the hash-keys of table using (hash-value files) do (setf (gethash stem table) (nreverse files)))
       table)))
 
@@ -28,7 +38,7 @@
   "Test files that bear the name of FILE, the nearest first."
   (let* ((path (index-path index file)) (stem (path-stem (path-name path))) (table (tests-by-stem index)))
     (when (entry-file-p path) (setf stem (or (car (last (butlast (path-components path)))) stem)))
-    (stable-sort (loop for name in (test-stems stem) append (gethash name table))
+    (stable-sort (copy-list (gethash (string-downcase stem) table))
                  #'> :key (lambda (test) (shared-folders path (index-path index test))))))
 
 (defconstant +tests-a-file+ 4 "Tests of one file that count.")

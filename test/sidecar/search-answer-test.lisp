@@ -275,3 +275,39 @@ export function holdSeats(seats: number) { return clap(String(seats)) }
              (opl.search.answer:file-row-score (find "src/text.ts" (opl.search.answer:answer-files (apply #'ask (index-of root) nil "trim text" options))
                                                      :key #'opl.search.answer:file-row-path :test #'string=))))
       (check (< (abs (- 0.3 (- (score :edited '("src/text.ts")) (score)))) 0.001)))))
+
+(deftest the-words-of-a-large-tree-are-kept-beside-its-snapshot
+  (with-repository (root)
+    (with-scratch-folder (folder)
+      (let* ((cache (sb-ext:native-namestring folder)) (index (index-of root)) (opl.search.words::*worth-keeping* 0)
+             (file (sb-ext:parse-native-namestring (opl.index.snapshot:cache-name cache "index.words"))))
+        (flet ((rows (index)
+                 (mapcar (lambda (row) (list (opl.search.answer:file-row-path row) (round (* 10000 (opl.search.answer:file-row-score row)))))
+                         (opl.search.answer:answer-files (ask index nil "route path handler is already known here" :limit 50))))
+               (again () (opl.index.snapshot:read-snapshot (opl.index.store:index-root index) cache "1" '() (constantly nil))))
+          (let ((before (rows index)))
+            (check (opl.index.snapshot:write-snapshot index cache "1" '() nil))
+            (check (probe-file file))
+            (let ((saved (again)))
+              (check saved)
+              (check (opl.search.words::kept-words saved cache))
+              (setf (gethash (opl.index.store:index-numbers saved) opl.search.tables::*shared*)
+                    (opl.search.tables::make-shared :words (opl.search.words::kept-words saved cache)))
+              (check-equal before (rows saved))
+              ;; what was edited since counts as it is now
+              (write-text root "src/text.ts" "export function route(path: string) { return path + 'handler' }
+")
+              (let ((edited (opl.index.refresh:refresh-index saved nil '())))
+                (check (not (eq edited saved)))
+                (check (equal (rows (index-of root)) (rows edited)))))
+            ;; a file that was cut is not believed
+            (with-open-file (out file :direction :output :if-exists :overwrite :element-type '(unsigned-byte 8))
+              (file-position out 200)
+              (write-sequence (make-array 64 :element-type '(unsigned-byte 8) :initial-element 7) out))
+            (check (null (opl.search.words::kept-words (again) cache)))
+            ;; nor one of another snapshot
+            (write-text root "src/more.ts" "export const more = 1
+")
+            (let ((other (index-of root)))
+              (check (opl.index.snapshot:write-snapshot other cache "1" '() nil))
+              (check (null (opl.search.words::kept-words other cache))))))))))
