@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Ran } from './answer.ts';
-import { inOrderOfTasks, withoutTasks } from './build-output.ts';
+import { oneOfParts, partsOf, withoutTasks } from './build-output.ts';
 import { under } from './folder.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import type { Failure } from './outcome-types.ts';
+import type { Failure, ParsedLog } from './outcome-types.ts';
 import type { Command, Plan, TestChoice } from './plan.ts';
 import { askForReport, reportFiles, together } from './report.ts';
 import { type RunProgress, type RunResult, runCommand } from './run.ts';
@@ -89,13 +89,13 @@ export async function attempt(
     onProgress: (progress) => bench.onProgress?.(shown, progress),
   });
   const name = rowOf(plan)?.name;
-  const read = (file: string) => bench.seams.failures(file, name, run.exit);
+  const read = (file: string, exit = run.exit) => bench.seams.failures(file, name, exit);
   const faults: string[] = [];
   const orNothing = (error: unknown): undefined =>
     void faults.push(error instanceof Error ? error.message : String(error));
   const reports = run.ended === 'not-started' ? [] : reportFiles(asked, root, began);
   const [text, report] = await Promise.all([
-    run.ended === 'not-started' ? undefined : read(inOrderOfTasks(plan.runner, run.log)).catch(orNothing),
+    run.ended === 'not-started' ? undefined : readText(plan.runner, run, read, orNothing),
     Promise.all(reports.map((file) => read(file).catch(orNothing))).then(together),
   ]);
   const outcome = withoutTasks(outcomeOf(run, text, report, tailOf(run.log)), plan.runner, run.log, run.exit);
@@ -119,6 +119,18 @@ export async function attempt(
     },
     ran: { command: shown, scope, verdict, passed, failed, skipped, seconds: run.seconds, exit: run.exit },
   };
+}
+
+/** What the output says: as a whole, or task by task, where the end of the whole says nothing of one of them. */
+async function readText(
+  runner: string,
+  run: RunResult,
+  read: (file: string, exit: number | null) => Promise<ParsedLog | undefined>,
+  orNothing: (error: unknown) => undefined,
+): Promise<ParsedLog | undefined> {
+  const parts = partsOf(runner, run.log);
+  if (parts.length === 1) return read(run.log, run.exit).catch(orNothing);
+  return oneOfParts(await Promise.all(parts.map((part) => read(part, null).catch(orNothing))));
 }
 
 /** The last lines of a log, colours left out. */

@@ -4,10 +4,11 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Attempt, attempt, type Bench } from './attempt.ts';
-import { under } from './folder.ts';
+import { type Folder, under } from './folder.ts';
 import type { Failure } from './outcome-types.ts';
 import { capture } from './run-capture.ts';
 import type { PastRun } from './seams.ts';
+import { commandFor } from './select.ts';
 
 export type Before = 'passed' | 'failed' | 'unknown';
 
@@ -60,6 +61,7 @@ export async function runWithoutChange(
   bench: Bench,
   one: Attempt,
   diff: string | undefined,
+  folder: Folder,
 ): Promise<Attempt | undefined> {
   const parent = await mkdtemp(join(bench.spool, 'without-'));
   const tree = join(parent, 'tree');
@@ -80,21 +82,40 @@ export async function runWithoutChange(
           symlinkSync(join(bench.root, path), join(root, path));
       }
     }
-    return await attempt(bench, one.plan, one.command, one.scope, one.tests, root);
+    await shareSubmodules(bench.root, root);
+    const tests = one.tests.filter(({ path }) => existsSync(join(root, path)));
+    // A runner that is told to run a file that is not there may run none.
+    const command = tests.length === one.tests.length ? one.command : commandFor(one.plan, tests, folder);
+    return command && (await attempt(bench, one.plan, command, one.scope, tests, root));
   } finally {
-    await capture('git', ['worktree', 'remove', '--force', tree], { cwd: bench.root });
+    const removed = await capture('git', ['worktree', 'remove', '--force', tree], { cwd: bench.root });
     await rm(parent, { recursive: true, force: true });
+    // git keeps a name for a folder that it did not remove itself.
+    if (removed === undefined) await capture('git', ['worktree', 'prune'], { cwd: bench.root });
   }
 }
 
-/** What a run without the change says of FAILURE. */
-export function beforeByRun(failure: Failure, without: Attempt | undefined): Before {
+/** A new worktree has the folders of submodules empty: it uses the ones that are there. */
+async function shareSubmodules(from: string, to: string): Promise<void> {
+  if (!existsSync(join(to, '.gitmodules'))) return;
+  const listed = await capture('git', ['config', '-z', '-f', '.gitmodules', '--get-regexp', '\\.path$'], { cwd: to });
+  for (const entry of (listed ?? '').split('\0')) {
+    const path = entry.slice(entry.indexOf('\n') + 1);
+    if (path === '' || !existsSync(join(from, path, '.git'))) continue;
+    await rm(join(to, path), { recursive: true, force: true });
+    symlinkSync(join(from, path), join(to, path));
+  }
+}
+
+/** What a run without the change says of FAILURE, a test of FILE. A file that did not load there says nothing of its tests. */
+export function beforeByRun(failure: Failure, without: Attempt | undefined, file: string | undefined): Before {
   if (!without) return 'unknown';
+  const { failures, verdict } = without.outcome;
   if (
-    without.outcome.failures.some(
-      (past) => sameTest(past.test, failure.test) || (failure.test === null && past.path === failure.path),
-    )
+    failures.some((past) => sameTest(past.test, failure.test) || (failure.test === null && past.path === failure.path))
   )
     return 'failed';
-  return ['passed', 'failed'].includes(without.outcome.verdict) ? 'passed' : 'unknown';
+  if (failures.some((past) => (past.test === null || past.suite) && (past.path === null || past.path === file)))
+    return 'unknown';
+  return ['passed', 'failed'].includes(verdict) ? 'passed' : 'unknown';
 }

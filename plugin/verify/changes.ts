@@ -9,6 +9,8 @@ export interface Change {
   readonly paths: readonly string[];
   /** Added lines, and where lines went: of the new side, both ends inclusive; none for a file that is new, gone, binary or renamed as it is. */
   readonly lines: ReadonlyMap<string, readonly (readonly [number, number])[]>;
+  /** Those of the paths that were not there before. */
+  readonly added: ReadonlySet<string>;
   /** Where it was read from, for the answer. */
   readonly from: string;
 }
@@ -92,8 +94,10 @@ class Hunk {
 export function changeOfDiff(root: string, diff: string): Change {
   const lines = new Map<string, [number, number][]>();
   const paths = new Set<string>();
+  const added = new Set<string>();
   let current: string | undefined;
   let hunk: Hunk | undefined;
+  let old: string | undefined;
   const note = (name: string): string | undefined => {
     const path = withoutPrefix(root, name);
     if (path !== undefined && !path.startsWith('../')) paths.add(path);
@@ -110,14 +114,20 @@ export function changeOfDiff(root: string, diff: string): Change {
       const ranges = lines.get(current) ?? [];
       lines.set(current, ranges);
       hunk = new Hunk(ranges, [Number(header[1] ?? 1), Number(header[2]), Number(header[3] ?? 1)]);
-    } else if (patch) note((patch[1] ?? patch[2]) as string);
+    } else if (patch) {
+      const path = note((patch[1] ?? patch[2]) as string);
+      if (path !== undefined && line.startsWith('*** Add')) added.add(path);
+    } else if (line.startsWith('new file mode ') && current !== undefined) added.add(current);
     else if (renamed) note(`a/${unquote(renamed[1] as string)}`);
-    else if (line.startsWith('--- ')) note(line.slice(4));
-    else if (line.startsWith('+++ ')) current = note(line.slice(4)) ?? current;
-    else if (line.startsWith('diff --git ')) current = noteHeader(line.slice(11), note);
+    else if (line.startsWith('--- ')) old = note(line.slice(4));
+    else if (line.startsWith('+++ ')) {
+      const path = note(line.slice(4));
+      if (path !== undefined && old === undefined) added.add(path);
+      current = path ?? current;
+    } else if (line.startsWith('diff --git ')) current = noteHeader(line.slice(11), note);
   }
   hunk?.end();
-  return { paths: [...paths].sort(), lines, from: 'the diff given' };
+  return { paths: [...paths].sort(), lines, added, from: 'the diff given' };
 }
 
 /** The header alone names binary files and changes of mode; without quotes both names have the same length. */
@@ -146,7 +156,7 @@ export async function changeOfWorkingTree(root: string): Promise<Change & { read
   ]);
   const diff = tracked ?? '';
   const change = changeOfDiff(root, diff);
-  const added = (untracked ?? '')
+  const untrackedPaths = (untracked ?? '')
     .split('\0')
     .filter((path) => path !== '' && !path.includes('\n'))
     .slice(0, LARGEST_UNTRACKED);
@@ -154,6 +164,12 @@ export async function changeOfWorkingTree(root: string): Promise<Change & { read
     tracked === undefined
       ? 'no git work tree with a commit: nothing is known to have changed'
       : 'the working tree against HEAD';
-  const whole = diff + added.map((path) => `diff --git a/${path} b/${path}\nnew file mode 100644\n`).join('');
-  return { paths: [...new Set([...change.paths, ...added])].sort(), lines: change.lines, from, diff: whole };
+  const whole = diff + untrackedPaths.map((path) => `diff --git a/${path} b/${path}\nnew file mode 100644\n`).join('');
+  return {
+    paths: [...new Set([...change.paths, ...untrackedPaths])].sort(),
+    lines: change.lines,
+    added: new Set([...change.added, ...untrackedPaths]),
+    from,
+    diff: whole,
+  };
 }

@@ -66,11 +66,11 @@ const BUILD_SYSTEMS: readonly BuildSystem[] = [
     marks: ['nx.json'],
     installed: true,
     program: ['nx'],
-    full: ['run-many', '--target=test', '--output-style=static'],
+    full: ['run-many', '--target=test', '--output-style=stream'],
     affected: (changed) => [
       'affected',
       '--target=test',
-      '--output-style=static',
+      '--output-style=stream',
       ...(changed.length > 0 ? [`--files=${changed.join(',')}`] : []),
     ],
     note: 'Nx chooses the affected projects; cached results count as run',

@@ -48,13 +48,12 @@ export async function judge(one: Attempt, request: JudgeRequest): Promise<readon
   const [attributions, flaky, without] = await inOrder(
     () => bench.seams.attribute(failures, diff).catch(() => undefined),
     () => (request.rerun ? passedAlone(one, request) : Promise.resolve(new Set<Failure>())),
-    () => (baseline ? runWithoutChange(bench, one, given) : Promise.resolve(undefined)),
+    () => (baseline ? runWithoutChange(bench, one, given, request.detected.folder) : Promise.resolve(undefined)),
   );
   const judged = failures.map((failure): JudgedFailure => {
     const known = attributions?.find((attribution) => attribution.failure === failure);
     const { relation, why } = known && known.relation !== 'unknown' ? known : byPlace(failure, request.change);
-    const recorded = beforeByRecord(failure, one.plan, request.pastRuns, testFileOf(failure, one.tests));
-    const before: Before = recorded === 'unknown' ? beforeByRun(failure, without) : recorded;
+    const before = beforeOf(failure, one, request, without);
     return { ...failure, relation, why, before, flaky: flaky.has(failure) };
   });
   const order = { changed: 0, reached: 1, unknown: 2, unrelated: 3 } as const;
@@ -64,6 +63,19 @@ export async function judge(one: Attempt, request: JudgeRequest): Promise<readon
     .map((failure, at) => ({ failure, at }))
     .sort((a, b) => rank(a.failure) - rank(b.failure) || a.at - b.at)
     .map(({ failure }) => failure);
+}
+
+/** A test of a file that is new was nowhere before the change. */
+function beforeOf(
+  failure: Failure,
+  one: Attempt,
+  { change, pastRuns }: JudgeRequest,
+  without: Attempt | undefined,
+): Before {
+  const file = testFileOf(failure, one.tests);
+  if (file !== undefined && change.added.has(file)) return 'unknown';
+  const recorded = beforeByRecord(failure, one.plan, pastRuns, file);
+  return recorded === 'unknown' ? beforeByRun(failure, without, file) : recorded;
 }
 
 /** One after the other: two test runs at once disturb each other. */

@@ -2,30 +2,33 @@
 // host may be any of node, bun or a program that has swallowed one.
 
 import { randomUUID } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { execa } from 'execa';
 import { RUN_MARK } from './run-tree.ts';
 
 /**
- * Reads lines from its standard input, a pipe that only the host holds: the process a run began with, `over` when that run has ended, and
- * `done`. An end of the input before that is the host's death, also by KILL. Then every process of the run is killed, found by the mark in
- * its environment, its process group and its ancestry, until none is left. The guard is in a session of its own and deaf to what ends the
+ * Reads lines from its standard input, a pipe that only the host holds: the process a run began with and its log, `over` when that run
+ * has ended, and `done`. An end of the input before that is the host's death, also by KILL. Then every process of the run is killed, found by the mark in
+ * its environment, the log that it writes into, its process group and its ancestry, until none is left. The guard is in a session of its own and deaf to what ends the
  * host's.
  */
 const POSIX_GUARD = `
 trap '' INT TERM HUP QUIT PIPE
 mark=$1
 root=
-while read -r word; do
+log=
+while read -r word rest; do
   case $word in
     done) exit 0 ;;
     over) root= ;;
-    *) root=$word ;;
+    *) root=$word log=$rest ;;
   esac
 done
 [ -z "$root" ] && exit 0
 marked() {
   if [ -d /proc/self ]; then
     grep -lF -- "$mark" /proc/[0-9]*/environ 2>/dev/null | sed 's|/proc/||; s|/environ||'
+    ls -l /proc/[0-9]*/fd/[12] 2>/dev/null | grep -F -- " -> $log" | sed 's|.* /proc/\\([0-9]*\\)/fd/.*|\\1|'
   else
     ps -axEww -o pid=,command= | grep -F -- "$mark" | grep -v grep | awk '{print $1}'
   fi
@@ -55,14 +58,14 @@ done
 `;
 
 const WINDOWS_GUARD =
-  '$root = ""; while ($null -ne ($word = [Console]::In.ReadLine())) { if ($word -eq "done") { exit 0 } elseif ($word -eq "over") { $root = "" } else { $root = $word } } if ($root -ne "") { taskkill /PID $root /T /F }';
+  '$root = ""; while ($null -ne ($word = [Console]::In.ReadLine())) { if ($word -eq "done") { exit 0 } elseif ($word -eq "over") { $root = "" } else { $root = $word.Split(" ")[0] } } if ($root -ne "") { taskkill /PID $root /T /F }';
 
 /** Watches over the runs of one verification, which come one after another. */
 export interface Guard {
   /** What every process that it watches over has in its environment. */
   readonly mark: string;
-  /** Tells it what to watch over. */
-  watch(pid: number): void;
+  /** Tells it what to watch over: the process that a run began with, and the file it writes into. */
+  watch(pid: number, log: string): void;
   /** The run has ended, and what it meant to leave may stay. */
   over(): void;
   /** There will be no further run: the guard goes. */
@@ -94,7 +97,7 @@ export function startGuard(): Guard {
   };
   return {
     mark,
-    watch: (pid) => write(`${pid}\n`),
+    watch: (pid, log) => write(`${pid} ${realpathSync(log)}\n`),
     over: () => write('over\n'),
     dismiss: () => {
       write('done\n');

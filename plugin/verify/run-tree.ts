@@ -1,6 +1,6 @@
 // Which processes belong to a run, and how all of them end, those too that left its process group or ignore TERM.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 
@@ -25,17 +25,24 @@ interface Process {
   readonly marked: boolean;
 }
 
-/** The processes of one run: found by ancestry, group, session and mark, remembered while they live. */
+/** What every process of a run inherits, and few give up both: the mark in the environment, and the log as standard output or error. */
+interface Inherited {
+  readonly mark: string;
+  readonly log: string;
+}
+
+/** The processes of one run: found by ancestry, group, session and what they inherit, remembered while they live. */
 export class ProcessTree {
   readonly #root: number;
-  readonly #mark: string;
+  readonly #inherited: Inherited;
   readonly #known = new Map<number, string>();
   /** Groups and sessions that processes of the run made for themselves. */
   readonly #groups = new Set<number>();
 
-  constructor(root: number, mark: string) {
+  /** The run that began with ROOT, with this MARK in its environment; it writes into LOG. */
+  constructor(root: number, mark: string, log: string) {
     this.#root = root;
-    this.#mark = mark;
+    this.#inherited = { mark, log: realpathSync(log) };
     this.#groups.add(root);
   }
 
@@ -47,7 +54,7 @@ export class ProcessTree {
   /** Members that live now, the root included. */
   async alive(): Promise<readonly number[]> {
     if (process.platform === 'win32') return isAlive(this.#root) ? [this.#root] : [];
-    return this.#members(await processes(this.#mark)).map(({ pid }) => pid);
+    return this.#members(await processes(this.#inherited)).map(({ pid }) => pid);
   }
 
   /** Those of its own process group alone: what a command left running that did not mean to outlive it. */
@@ -134,12 +141,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** All processes of this machine that still run; `marked` is only looked up when MARK is given, since it costs a read each. */
-async function processes(mark: string | undefined): Promise<readonly Process[]> {
-  return process.platform === 'linux' ? fromProc(mark) : fromPs(mark);
+/** All processes of this machine that still run; `marked` is only looked up when INHERITED is given, since it costs some reads each. */
+async function processes(inherited: Inherited | undefined): Promise<readonly Process[]> {
+  return process.platform === 'linux' ? fromProc(inherited) : fromPs(inherited?.mark);
 }
 
-function fromProc(mark: string | undefined): readonly Process[] {
+function fromProc(inherited: Inherited | undefined): readonly Process[] {
   const all: Process[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -154,7 +161,7 @@ function fromProc(mark: string | undefined): readonly Process[] {
         group: Number(fields[2]),
         session: Number(fields[3]),
         started: fields[19] ?? '',
-        marked: mark !== undefined && isMarked(name, mark),
+        marked: inherited !== undefined && (isMarked(name, inherited.mark) || writesInto(name, inherited.log)),
       });
     } catch {
       // It ended between the listing and the read.
@@ -169,6 +176,17 @@ function isMarked(pid: string, mark: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A daemon that emptied its environment and left its session may still hold the file that its output goes to. */
+function writesInto(pid: string, log: string): boolean {
+  return ['1', '2'].some((descriptor) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${descriptor}`) === log;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** macOS and the BSDs; `-E` shows the environment of the user's own processes behind the command. */

@@ -72,9 +72,9 @@ export async function runCommand(request: RunRequest): Promise<RunResult> {
       const failed = await child;
       return { ...nothing, ended: 'not-started', seconds: seconds(), message: startMessage(request, failed) };
     }
-    guard.watch(pid);
+    guard.watch(pid, log);
     request.onStart?.();
-    const tree = new ProcessTree(pid, guard.mark);
+    const tree = new ProcessTree(pid, guard.mark, log);
     const early = await waitForEnd(child, tree, request, out, seconds);
     if (early !== undefined) {
       const clean = await endEarly(tree, request);

@@ -428,7 +428,7 @@ test('build systems with their own graph are asked themselves', () => {
   );
   assert.equal(
     affected({ 'nx.json': '{}', 'package.json': '{}' }, ['a.ts', 'b.ts'])?.run.join(' '),
-    'npx --no-install nx affected --target=test --output-style=static --files=a.ts,b.ts',
+    'npx --no-install nx affected --target=test --output-style=stream --files=a.ts,b.ts',
   );
   assert.equal(
     affected({ 'turbo.json': '{"tasks":{"test":{}}}', 'pnpm-lock.yaml': '' }, ['a.ts'])?.run.join(' '),

@@ -108,6 +108,17 @@ test('a tree that ignores TERM and left the group ends with the time limit', lin
   for (const text of [one, two, three]) assert.deepEqual(running(`sleep\0${text}`), []);
 });
 
+test(
+  'a daemon that gave up environment, session and parent at once is known by the log it writes into',
+  linux,
+  async () => {
+    const one = uniqueSleep();
+    const result = await runCommand(request(`(env -i setsid sleep ${one} &); sleep 60`, { timeoutSeconds: 1 }));
+    assert.equal(result.ended, 'timeout');
+    assert.deepEqual(running(`sleep\0${one}`), []);
+  },
+);
+
 test('a daemon with an empty environment is known by the session it was seen in', linux, async () => {
   const one = uniqueSleep();
   const result = await runCommand(
@@ -171,21 +182,21 @@ test('the stop command of a container is run on the time limit', linux, async ()
 });
 
 test('kill -9 of the host leaves nothing of the run', linux, async () => {
-  const [one, two] = [uniqueSleep(), uniqueSleep()];
+  const [one, two, three] = [uniqueSleep(), uniqueSleep(), uniqueSleep()];
   const root = project({
     'host.mts': `import { runCommand } from ${JSON.stringify(join(import.meta.dirname, '../../plugin/verify/run.ts'))};
-await runCommand({ command: { argv: [], shell: "trap '' TERM HUP; setsid sleep ${one} & sleep ${two}", cwd: '', env: {} }, root: ${JSON.stringify(project({}))}, log: ${JSON.stringify(join(project({}), 'log'))}, timeoutSeconds: 300 });`,
+await runCommand({ command: { argv: [], shell: "trap '' TERM HUP; setsid sleep ${one} & (env -i setsid sleep ${three} &); sleep ${two}", cwd: '', env: {} }, root: ${JSON.stringify(project({}))}, log: ${JSON.stringify(join(project({}), 'log'))}, timeoutSeconds: 300 });`,
   });
   const host = spawn(process.execPath, ['--import', 'tsx', join(root, 'host.mts')], {
     cwd: join(import.meta.dirname, '../..'),
     stdio: 'inherit',
   });
-  for (let turn = 0; turn < 200 && running(`sleep\0${one}`).length === 0; turn++) await sleep(100);
-  assert.equal(running(`sleep\0${one}`).length, 1, 'the run has begun');
+  const left = () => [one, two, three].filter((text) => running(`sleep\0${text}`).length > 0);
+  for (let turn = 0; turn < 200 && left().length < 3; turn++) await sleep(100);
+  assert.equal(left().length, 3, 'the run has begun');
   host.kill('SIGKILL');
-  for (let turn = 0; turn < 100 && [one, two].some((text) => running(`sleep\0${text}`).length > 0); turn++)
-    await sleep(50);
-  for (const text of [one, two]) assert.deepEqual(running(`sleep\0${text}`), []);
+  for (let turn = 0; turn < 100 && left().length > 0; turn++) await sleep(50);
+  assert.deepEqual(left(), []);
 });
 
 test('cancel ends what forked twice, left the session or is deaf to TERM', linux, async () => {

@@ -155,6 +155,23 @@ test('baseline runs the same tests without the change', async () => {
   assert.equal(git(repo.root, 'worktree', 'list').trim().split('\n').length, 1, 'the worktree is gone');
 });
 
+test('baseline: a submodule is there without the change too, a test of a new file was nowhere', async () => {
+  const module = await repository({ 'one.js': 'export const one = 1;\n' });
+  const sub = `${HEAD}import { one } from '../sub/one.js';\ntest('adds one', () => {\n  assert.equal(add(one, 1), 2);\n});\n`;
+  const repo = await repository({ ...NODE, 'test/sub.test.js': sub });
+  git(repo.root, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', module.root, 'sub');
+  git(repo.root, 'commit', '-q', '-m', 'a submodule');
+  repo.write('src/add.js', BROKEN_ADD);
+  repo.write('test/new.test.js', `${HEAD}test('new', () => {\n  assert.equal(add(1, 1), 2);\n});\n`);
+  repo.write('test/sub.test.js', `// changed\n${sub}`);
+  const answer = await repo.verify({ baseline: true, rerun: false });
+  assert.deepEqual(answer.failures.map(({ test: name, before }) => [name, before]).sort(), [
+    ['adds', 'passed'],
+    ['adds one', 'passed'],
+    ['new', 'unknown'],
+  ]);
+});
+
 test('a failure that passes alone is flaky', async () => {
   const repo = await repository({ ...NODE, '.gitignore': 'tried\n' });
   repo.write(
@@ -235,7 +252,7 @@ test('old failures alone do not keep the full suite from running', async () => {
   assert.deepEqual(
     answer.failures.map(({ test: name, before }) => [name, before]),
     [
-      ['new', 'passed'],
+      ['new', 'unknown'],
       ['never', 'failed'],
     ],
   );
