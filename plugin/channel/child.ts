@@ -58,7 +58,6 @@ export async function runProgram(
     stdin: options.inherit ? 'inherit' : 'ignore',
     // What an installer says belongs to the terminal, but never to our own standard output.
     ...(options.inherit ? { stdout: process.stderr, stderr: 'inherit' } : {}),
-    ...(options.milliseconds ? { timeout: options.milliseconds } : {}),
     ...(options.environment ? { env: options.environment } : {}),
     reject: false,
     stripFinalNewline: false,
@@ -66,7 +65,16 @@ export async function runProgram(
     maxBuffer: 16_000_000,
   });
   if (options.onLine && child.stdout) lineStream(child.stdout, LIMITS.lineOctets, () => {}).on('data', options.onLine);
+  const late = options.milliseconds
+    ? setTimeout(() => {
+        child.kill('SIGKILL');
+        // What a wrapper script started holds its pipes open when the script is gone.
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, options.milliseconds)
+    : undefined;
   const result = await child;
+  clearTimeout(late);
   return {
     exitCode: result.exitCode,
     stdout: result.stdout ?? '',

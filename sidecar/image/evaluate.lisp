@@ -278,6 +278,12 @@ their turn, so it is interrupted again before it is given up."
             (format nil "~A~[~:;~:* Its ~D thread~:P ~:*~[~;was~:;were~] ended.~]~@[ Variables still hold ~D MB of it; lisp_reset lets go of them.~]"
                     (evaluation-message evaluation) ended (and (> held +worth-saying+) (floor held 1000000)))))))
 
+(defun make-room ()
+  "Ends threads that earlier code left when they have filled what code is allowed: the code that comes next shall not be stopped for them."
+  (when (and (over-allowance-p) (live-threads))
+    (kill-thread :all)
+    (collect)))
+
 (defun supervise (code deadline cancel-predicate output)
   (let* ((tag (list 'interrupted))
          (done (sb-thread:make-semaphore))
@@ -312,7 +318,7 @@ fifty times a second), the code is stopped. Definitions, the current package and
   (sb-thread:with-mutex (*lock*)
     (let-stack-exhaustion-be-an-error)
     (let* ((output (make-bounded-stream +output-limit+))
-           (usage (sb-kernel:dynamic-usage))
+           (usage (progn (make-room) (sb-kernel:dynamic-usage)))
            (evaluation (progn (allow usage) (supervise code deadline-seconds cancel-predicate output))))
       (cond ((eq (evaluation-outcome evaluation) :memory) (release-memory evaluation usage))
             ;; Garbage that grew old would count against those who come later.

@@ -5,7 +5,7 @@
   (:use #:cl)
   (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets #:octet-position)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
-  (:import-from #:opl.wire.children #:with-child)
+  (:import-from #:opl.wire.children #:with-child #:kill-child)
   (:export #:check-ctags #:tag-batch #:tagged #:tagged-octets #:tagged-failed #:*ctags-runs*
            #:map-tags #:*batch-seconds* #:program-output #:unescape))
 (in-package #:opl.index.ctags)
@@ -22,18 +22,20 @@
   #+win32 "install it with: winget install UniversalCtags.Ctags (or: choco install universal-ctags)"
   #-(or darwin win32) "install it with: apt-get install universal-ctags (dnf install ctags, apk add ctags, pacman -S ctags); or set OPL_CTAGS to one")
 
+(defconstant +program-seconds+ 10 "So long a program may take to say what it is.")
+
 (defun program-output (program arguments)
-  "What PROGRAM prints for ARGUMENTS, at most 64 kB, and its exit status; nil when it cannot be run or takes over 10 s."
+  "What PROGRAM prints for ARGUMENTS, at most 64 kB, and its exit status, :late when it took too long; nil when it cannot be run."
   (handler-case
       (with-child (child program arguments :input nil :output :stream :error nil)
         (let* ((buffer (make-octet-buffer)) (fd (sb-sys:fd-stream-fd (sb-ext:process-output child)))
                (watch (sb-thread:make-thread
-                       (lambda () (sleep 10) (ignore-errors (sb-ext:process-kill child 9))) :name "ctags limit")))
+                       (lambda () (sleep +program-seconds+) (ignore-errors (kill-child child))) :name "ctags limit")))
           (unwind-protect
                (progn (opl.source.octets:read-descriptor fd buffer 65536)
                       (sb-ext:process-wait child)
                       (values (octets-string (octet-buffer-octets buffer) :end (octet-buffer-size buffer))
-                              (sb-ext:process-exit-code child)))
+                              (if (eq :signaled (sb-ext:process-status child)) :late (sb-ext:process-exit-code child))))
             (ignore-errors (sb-thread:terminate-thread watch)))))
     (error () nil)))
 
@@ -42,6 +44,7 @@
   (multiple-value-bind (output status) (program-output program '("--version"))
     (let ((line (and output (subseq output 0 (or (position #\Newline output) (length output))))))
       (cond ((null output) (values nil (format nil "~A is not installed or does not start; ~A" program *advice*)))
+            ((eq status :late) (values nil (format nil "~A did not say its version within ~D s; ~A" program +program-seconds+ *advice*)))
             ((and (eql status 0) (search "Universal Ctags" output)) (values line nil))
             ((search "Exuberant" output)
              (values nil (format nil "~A is Exuberant Ctags, which knows too little; ~A" program *advice*)))
@@ -81,7 +84,7 @@
                     (close input)))
                  (when (eq :late (sb-thread:join-thread reader :timeout seconds :default :late)) (setf late t)))
             (when late
-              (sb-ext:process-kill child 9)
+              (kill-child child)
               ;; what a wrapper script started may hold the pipe open after the script is gone
               (when (eq :late (sb-thread:join-thread reader :timeout 0.2 :default :late))
                 (ignore-errors (sb-thread:terminate-thread reader))

@@ -2,7 +2,7 @@
 
 (defpackage #:opl.wire.children
   (:use #:cl)
-  (:export #:with-child #:kill-children))
+  (:export #:with-child #:kill-child #:kill-children))
 
 (in-package #:opl.wire.children)
 
@@ -17,13 +17,15 @@
       (push child *children*)
       child)))
 
-(defun kill (child)
+(defun kill-child (child)
+  "Kills CHILD and what it has started: a wrapper's program would hold the pipe open. SBCL gives each child a process group of its own."
   (when (sb-ext:process-alive-p child)
+    #-win32 (ignore-errors (sb-ext:process-kill child sb-unix:sigkill :process-group))
     (ignore-errors (sb-ext:process-kill child #-win32 sb-unix:sigkill #+win32 9))))
 
 (defun finish (child)
   "Ends CHILD when it still runs, closes its streams and forgets it."
-  (kill child)
+  (kill-child child)
   (ignore-errors (sb-ext:process-wait child))
   (ignore-errors (sb-ext:process-close child))
   (sb-thread:with-recursive-lock (**lock**)
@@ -47,5 +49,5 @@
 (defun kill-children ()
   "Kills every running child and starts none any more. For the end of the sidecar; does not wait."
   (setf *closing* t)
-  (mapc #'kill *children*)
+  (mapc #'kill-child *children*)
   nil)

@@ -2,7 +2,7 @@
 
 (defpackage #:opl.test.children
   (:use #:cl #:opl.test)
-  (:import-from #:opl.wire.children #:with-child))
+  (:import-from #:opl.wire.children #:with-child #:kill-child))
 
 (in-package #:opl.test.children)
 
@@ -20,3 +20,12 @@
 
 (deftest a-program-that-does-not-exist-is-an-error
   (check-error error (with-child (child "/nowhere/program" '()) child)))
+
+(deftest what-a-wrapper-started-is-gone-with-it
+  ;; The program that a wrapper script started holds the pipe; a reader would wait for it.
+  (let ((start (get-universal-time)))
+    (with-child (child "sh" '("-c" "echo begun; sleep 600; true") :output :stream)
+      (read-line (sb-ext:process-output child))
+      (kill-child child)
+      (check-equal nil (read-line (sb-ext:process-output child) nil)))
+    (check (< (- (get-universal-time) start) 300))))
