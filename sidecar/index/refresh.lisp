@@ -118,8 +118,9 @@ a new listing is."
 (defun grow (vector size) (if (< (length vector) size) (replace (make-array size :initial-element nil) vector) (copy-seq vector)))
 
 (defun successor (index extra)
-  "A copy of INDEX, with room for EXTRA more files, whose vectors may be written."
-  (let ((size (+ (index-file-count index) extra)) (next (copy-index index)))
+  "A copy of INDEX, with room for EXTRA files that have no number yet and no more, whose vectors may be written: what is kept by file
+number grows by the count of files, and must not take a number without a path for a file's."
+  (let ((size (+ (hash-table-count (index-numbers index)) extra)) (next (copy-index index)))
     (setf (index-paths next) (grow (index-paths index) size)
           (index-runs next) (grow (index-runs index) size)
           (index-languages next) (grow (index-languages index) size)
@@ -156,7 +157,8 @@ a new listing is."
 
 (defun update (index outcomes removed)
   "The index after INDEX with OUTCOMES entered and the paths REMOVED gone."
-  (let* ((next (successor index (count-if #'outcome-run outcomes)))
+  (let* ((numbers (index-numbers index))
+         (next (successor index (count-if (lambda (outcome) (and (outcome-run outcome) (not (gethash (outcome-path outcome) numbers)))) outcomes)))
          (number (hash-table-count (index-numbers index))) (changed '()))
     ;; tables shared with the generation before must not change under its readers
     (setf (index-stale-stamps next) (copy-table (index-stale-stamps index))

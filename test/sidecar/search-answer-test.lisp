@@ -131,6 +131,13 @@ int x(int y) { return y; }
   (with-repository (root)
     (let ((index (index-of root)) (tasks '("route path handler" "session expiry" "profile info" "operators" "shorten" "this text was never there before")))
       (dolist (task tasks) (ask index nil task))
+      ;; an edit alone, asked about: a file that comes later takes the next number
+      (write-text root "src/router.ts" "export class Router { matchRoute(path: string) { return path } }
+")
+      (let ((edited (opl.index.refresh:refresh-index index nil '())))
+        (check-equal (opl.index.store:index-file-count index) (opl.index.store:index-file-count edited))
+        (dolist (task tasks) (ask edited nil task))
+        (setf index edited))
       (write-text root "src/extra/route-handler.ts" "export function handleRoute(path: string) { return path }
 ")
       (write-text root "src/text.ts" "export function shorten(text: string) { return text + 'this text was never there before' }
