@@ -34,6 +34,7 @@ function readTable(text: string) {
     operations: [] as Operation[],
     errors: [] as string[],
     events: [] as string[],
+    outside: [] as { read: boolean; why: string; patterns: string[] }[],
   };
   const structure = (name: string) => table.structures.find((one) => one.name === name);
   const operation = (name: string) => table.operations.find((one) => one.name === name);
@@ -58,6 +59,8 @@ function readTable(text: string) {
       void operation(owner!)!.arguments.push({ name: name!, type: type!, doc: doc ?? '' }),
     error: ([name]) => void table.errors.push(name!),
     event: ([name]) => void table.events.push(name!),
+    outside: ([why, patterns]) => void table.outside.push({ read: true, why: why!, patterns: patterns!.split(' ') }),
+    unread: ([why, patterns]) => void table.outside.push({ read: false, why: why!, patterns: patterns!.split(' ') }),
   };
   for (const [index, line] of text.split('\n').entries()) {
     if (line === '' || line.startsWith('#')) continue;
@@ -176,6 +179,13 @@ function render(table: Table): string {
   lines.push('};', '', `export const errorCodes = ${quoted(table.errors)} as const;`);
   lines.push('export type ErrorCode = (typeof errorCodes)[number];', '');
   lines.push(`export const events = ${quoted(table.events)} as const;`, '');
+  lines.push('/** Patterns of paths whose change no call or import shows; not `read`: it changes no test. */');
+  lines.push(
+    'export const outsideRules: readonly { readonly read: boolean; readonly why: string; readonly patterns: readonly string[] }[] = [',
+    ...table.outside.map((rule) => `  ${quoted(rule)},`),
+    '];',
+    '',
+  );
   return lines.join('\n');
 }
 

@@ -170,6 +170,7 @@
    (:file "change/together")
    (:file "change/tests")
    (:file "change/doubts")
+   (:file "change/outside")
    (:file "change/impact")
    ;; failures: the pattern language, one table per runner
    (:file "failures/pattern")

@@ -1,12 +1,12 @@
 ;;;; Impact: what a change touches, who depends on it, which tests exercise it, and what could not be known.
 
 (defpackage #:opl.change.impact
-  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.tests #:opl.change.doubts)
+  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.tests #:opl.change.doubts #:opl.change.outside)
   (:import-from #:opl.source.names #:name-string)
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.search.places #:test-path-p)
   (:export #:impact #:impact-of-diff #:impact-of-tags #:impact-roots #:impact-dependants #:impact-tests #:impact-files #:impact-reasons
-           #:impact-full-suite #:impact-complete-p #:outside-graph-reason))
+           #:impact-full-suite #:impact-complete-p))
 (in-package #:opl.change.impact)
 
 (defstruct impact
@@ -19,35 +19,8 @@ suite can tell."
 
 ;;; Changes that no graph follows
 
-(defparameter *outside-names*
-  '(("dependencies" "package.json" "package-lock.json" "yarn.lock" "pnpm-lock.yaml" "bun.lock" "bun.lockb" "npm-shrinkwrap.json" "requirements.txt"
-     "Pipfile" "Pipfile.lock" "poetry.lock" "uv.lock" "pdm.lock" "setup.py" "setup.cfg" "pyproject.toml" "go.mod" "go.sum" "go.work" "Cargo.toml"
-     "Cargo.lock" "pom.xml" "build.gradle" "build.gradle.kts" "settings.gradle" "settings.gradle.kts" "gradle.properties" "Gemfile" "Gemfile.lock"
-     "composer.json" "composer.lock" "mix.exs" "mix.lock" "Package.swift" "Package.resolved" "pubspec.yaml" "pubspec.lock" "deno.json" "deno.lock"
-     "Directory.Packages.props" "packages.lock.json" "build.sbt" "stack.yaml" "dune-project" "rebar.config" "Project.toml" "Manifest.toml")
-    ("build or test configuration" "Makefile" "CMakeLists.txt" "meson.build" "tox.ini" "noxfile.py" "pytest.ini" "phpunit.xml" "phpunit.xml.dist" ".rspec"
-     "Rakefile" "WORKSPACE" "BUILD" "BUILD.bazel" "MODULE.bazel" "nx.json" "turbo.json" "pants.toml" "Dockerfile" "docker-compose.yml" ".babelrc"
-     ".mocharc.js" ".mocharc.json" ".mocharc.yml" ".swcrc" ".env")
-    ("shared test set-up" "conftest.py"))
-  "File names whose change may reach any test, by what they are.")
-
-(defparameter *outside-stems* '("tsconfig" "jsconfig" "jest.config" "vitest.config" "vite.config" "babel.config" "webpack.config" "rollup.config" "playwright.config" "cypress.config" "karma.conf" "ava.config" ".eslintrc" "jest.setup" "vitest.setup" "setupTests")
-  "Beginnings of names of configuration.")
-
-(defun outside-graph-reason (path)
-  "Why a change of PATH can reach tests that no call shows, or nil."
-  (let ((name (subseq path (1+ (or (position #\/ path :from-end t) -1)))))
-    (or (loop for (what . names) in *outside-names*
-              when (member name names :test #'string=) do (return (format nil "~A changed (~A)" path what)))
-        (when (some (lambda (stem) (eql 0 (search stem name))) *outside-stems*)
-          (format nil "~A changed (build or test configuration)" path)))))
-
 (defun unplaced-reason (path)
   (format nil "~A changed, which is not code that the index follows (data, template, binary, or left out of the index)" path))
-
-(defun documentation-p (path)
-  (let ((dot (position #\. path :from-end t)))
-    (and dot (member (subseq path (1+ dot)) '("md" "rst" "adoc" "txt" "markdown") :test #'string-equal))))
 
 ;;; Together
 
@@ -79,9 +52,9 @@ suite can tell."
   "The impact of the diff TEXT. Signals `diff-error' when it is none."
   (let* ((findings (roots-of-diff index text)) (impact (make-impact :roots (findings-roots findings) :files (findings-files findings))))
     (dolist (path (findings-files findings))
-      (let ((reason (outside-graph-reason path)))
+      (let ((reason (outside-reason path)))
         (cond (reason (push reason (impact-full-suite impact)))
-              ((and (member path (findings-unplaced findings) :test #'string=) (not (documentation-p path)))
+              ((and (member path (findings-unplaced findings) :test #'string=) (not (unread-p path)))
                (push (unplaced-reason path) (impact-full-suite impact)))
               ((and (test-path-p path) (index-file-number index path) (not (test-file-p index (index-file-number index path)))
                     (plusp (length (gethash (index-file-number index path) (importers index)))))

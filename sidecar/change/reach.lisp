@@ -4,12 +4,13 @@
 (defpackage #:opl.change.reach
   (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.mentions)
   (:import-from #:opl.source.names #:+none+ #:known #:name-case #:name-string #:find-name)
+  (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:import-from #:opl.graph.types #:import-file #:class-kind-p)
   (:import-from #:opl.graph.resolve #:overridden #:overrides #:subclasses)
   (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:make-edge)
   (:export #:dependant #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty #:dependant-via
-           #:dependant-weight #:dependants-of #:certainty-weight #:weaker #:dependant-rule #:+least-weight+))
+           #:dependant-weight #:dependants-of #:certainty-weight #:weaker #:dependant-rule #:+least-weight+ #:loading-place-p))
 (in-package #:opl.change.reach)
 
 (defstruct dependant
@@ -61,14 +62,16 @@ what it is local to, and its class where the language calls it unnamed. Found on
 unique names of methods, since a call from a test is what is asked for.")
 (defconstant +own-name-weight+ 0.7 "The same for a call beside the definition.")
 (defconstant +mention-weight+ 0.5 "Chance that who names a definition without calling it runs it.")
+(defconstant +metaclass-weight+ 0.85 "Chance that a class which is made by another runs it: its making does, its constructor may be its own.")
 (defconstant +most-namesakes+ 400 "Unresolved calls of one name beyond which the name says nothing.")
 
 (defun edge-weight (index tag edge)
   "How much of a change of TAG arrives over EDGE: less over a call that only bears its name, the more things are called so."
   (case (edge-rule edge)
     (:name (* (name-rarity index (tag-name index tag)) (/ +namesake-weight+ (max 1 (definitions-called index (tag-name index tag))))))
-    (:own-name (/ +own-name-weight+ (max 1 (definitions-in index (tag-file tag) (tag-name index tag)))))
+    (:own-name (/ +own-name-weight+ (max 1 (members-in index (tag-file tag) (tag-name index tag)))))
     (:mention +mention-weight+)
+    (:metaclass +metaclass-weight+)
     (t (certainty-weight (edge-certainty edge)))))
 
 (defun definitions-called (index name)
@@ -85,9 +88,11 @@ seen."
       (= from (tag-file tag))
       (member from (gethash (tag-file tag) (importers index)))))
 
-(defun definitions-in (index file name)
+(defun members-in (index file name)
+  "How many members of FILE are called NAME: `this.vary' beside `res.vary =' does not mean `var vary = require (…)'."
   (let ((run (index-run index file)) (world (world-of index)))
-    (remembered (world :definitions-in file name) (loop for def below (def-count run) count (= name (def-name run def))))))
+    (remembered (world :members-in file name)
+      (loop for def below (def-count run) count (and (= name (def-name run def)) (/= +none+ (def-parent run def)))))))
 
 (defconstant +common-sites+ 20 "Calls of one name from which on it is a common one.")
 
@@ -120,9 +125,34 @@ seen."
     (if (> count +most-namesakes+) '() (nreverse edges))))
 
 (defun mention-edges (index tag)
-  "Edges, of rule :mention, from where TAG is named without being called."
+  "Edges, of rule :mention, or :metaclass of a class that is made by TAG, from where TAG is named without being called."
   (loop for mention in (mentions-of index tag (importers index))
-        collect (make-edge (mention-tag mention) (mention-file mention) (mention-line mention) (tag-name index tag) tag :possible :mention nil)))
+        collect (make-edge (mention-tag mention) (mention-file mention) (mention-line mention) (tag-name index tag) tag :possible
+                           (if (equal (mention-key mention) "metaclass") :metaclass :mention) nil)))
+
+;;; What runs while a file is loaded
+
+(defparameter *bodies-run* '(:python :ruby :elixir) "Families in which the body of a class runs when its file is loaded.")
+
+(defun loading-place-p (index dependant)
+  "Whether DEPENDANT stands where code runs while its file is loaded: outside definitions, in the value of a variable there, or, where
+that runs too, in the body of a class. What a class is made from runs nothing by that."
+  (let ((tag (dependant-tag dependant)))
+    (or (null tag)
+        (and (not (eq (dependant-rule dependant) :mention))
+             (let* ((file (tag-file tag)) (run (index-run index file))
+                    (bodies (member (language-family (index-language index file)) *bodies-run*)))
+               (flet ((runs (def)
+                        (name-case (def-kind run def)
+                          (("function" "method" "constructor" "accessor") nil)
+                          (("class" "module") bodies)
+                          (("variable" "constant" "field" "property") (or bodies (= +none+ (def-parent run def))))
+                          (t nil))))
+                 (and (loop for def = (tag-def tag) then (def-parent run def)
+                            until (= def +none+) always (runs def))
+                      (or (not (class-kind-p (def-kind run (tag-def tag))))
+                          (/= (dependant-line dependant) (tag-line index tag))
+                          (eq (dependant-rule dependant) :metaclass)))))))))
 
 (defconstant +least-mention+ 0.015 "What must arrive at a definition for files to be read for mentions of it.")
 

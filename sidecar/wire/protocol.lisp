@@ -7,7 +7,7 @@
   (:import-from #:opl.wire.fields
                 #:octets #:line-buffer #:make-line-buffer #:line-buffer-fill
                 #:put-octet #:put-text #:put-slice #:put-natural #:put-decimal #:put-name #:split-fields)
-  (:export #:+protocol-version+ #:+sidecar-version+ #:limit #:error-codes #:operations #:operation-lane #:structure-fields
+  (:export #:+protocol-version+ #:+sidecar-version+ #:limit #:error-codes #:operations #:operation-lane #:structure-fields #:outside-rules
            #:define-operation #:run-operation #:defined-p
            #:emit #:slice #:progress #:check-cancelled
            #:reply #:make-reply #:reply-buffer #:reply-cancelled #:*reply*))
@@ -65,6 +65,10 @@
   (defun structure-names () (mapcar #'first (declarations "structure")))
 
   (defun structure-fields (name) "Name, type and meaning of each field of the structure NAME (a string)." (declarations "field" name))
+
+  (defun outside-rules ()
+    "(kind why patterns), strings, of the outside and unread rows, in the order in which they decide."
+    (remove-if-not (lambda (row) (member (first row) '("outside" "unread") :test #'string=)) *table*))
 
   (defun error-codes () "All error codes as keywords." (mapcar (lambda (row) (intern (string-upcase (first row)) :keyword)) (declarations "error")))
 

@@ -6,6 +6,8 @@
   (:use #:cl #:opl.test #:opl.test.repository #:opl.change.diff #:opl.change.roots #:opl.change.impact #:opl.change.tests))
 (in-package #:opl.test.change-diff)
 
+(defparameter *here* *load-truename*)
+
 (defun lines (&rest lines) (format nil "~{~A~%~}" lines))
 
 (defun summary (text)
@@ -103,3 +105,16 @@
   (with-repository (folder ("m.py" *module*) ("tests/test_a.py" (lines "def test_a():" "    assert 1")))
     (put-file folder "tests/test_a.py" (lines "def test_a():" "    assert 2"))
     (check-equal "tests/test_a.py" (test-hit-path (first (impact-tests (impact-of-diff (build folder) (working-diff folder))))))))
+
+(deftest paths-outside-the-graph-are-those-of-the-vectors
+  (let ((rows 0))
+    (with-open-file (in (merge-pathnames "../../protocol/vectors/outside.tsv" *here*) :external-format :utf-8)
+      (loop for line = (read-line in nil)
+            for tab = (and line (position #\Tab line))
+            while line
+            do (when (and tab (char/= #\# (char line 0)))
+                 (incf rows)
+                 (let* ((path (subseq line 0 tab)) (word (subseq line (1+ tab)))
+                        (why (or (opl.change.outside:outside-reason path) (if (opl.change.outside:unread-p path) "unread" ""))))
+                   (if (string= word "") (check-equal (list path "") (list path why)) (check (search word why)))))))
+    (check (> rows 20))))

@@ -159,3 +159,25 @@
     (let ((impact (impact-of-tree folder (build folder))))
       (check-equal "test/rate.test.js" (test-hit-path (first (impact-tests impact))))
       (check (impact-complete-p impact)))))
+
+;;; What runs while a file is loaded
+
+(deftest what-a-class-body-runs-reaches-every-test-that-loads-it
+  (with-repository (folder ("hooks.py" (lines "def hook(f):" "    return f"))
+                           ("tests/shared.py" (lines "from hooks import hook" "" "class Shared:" "    @hook" "    def run(self):" "        return 1"))
+                           ("tests/later.py" (lines "from hooks import hook" "" "def later():" "    return hook(1)"))
+                           ("tests/test_loads.py" (lines "from tests.shared import Shared" "" "def test_loads():" "    assert Shared"))
+                           ("tests/test_may.py" (lines "from tests.later import later" "" "def test_may():" "    assert later")))
+    (let ((tests (impact-tests (impact-of-name (build folder) "hook"))))
+      (flet ((reach (path)
+               (let ((hit (find path tests :key #'test-hit-path :test #'string=)))
+                 (or (cdr (assoc :reach (and hit (test-hit-shares hit)))) 0.0))))
+        (check (> (reach "tests/test_loads.py") (reach "tests/test_may.py")))))))
+
+(deftest making-a-class-runs-its-metaclass
+  (with-repository (folder ("meta.py" (lines "def note(cls):" "    return 1" "" "class Meta(type):" "    def __init__(cls, name, bases, attrs):" "        note(cls)"
+                                             "" "class Model(metaclass=Meta):" "    pass"))
+                           ("tests/test_m.py" (lines "from meta import Model" "" "class Mine(Model):" "    pass" "" "def test_mine():" "    assert Mine")))
+    (let ((impact (impact-of-name (build folder) "note")))
+      (check (find :metaclass (impact-dependants impact) :key #'opl.change.reach:dependant-rule))
+      (check (find "tests/test_m.py" (impact-tests impact) :key #'test-hit-path :test #'string=)))))

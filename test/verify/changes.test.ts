@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { changeOfDiff, changeOfWorkingTree } from '../../plugin/verify/changes.ts';
@@ -107,34 +107,15 @@ test('the state of a tree is its content, whatever the branch', async () => {
 });
 
 test('changes that no graph follows say why', () => {
-  const outside = [
-    'package.json',
-    'pnpm-lock.yaml',
-    'packages/a/tsconfig.build.json',
-    'vitest.config.ts',
-    'tests/conftest.py',
-    'src/data.json',
-    'test/fixtures/a.js',
-    'views/index.ejs',
-    'go.sum',
-    'CMakeLists.txt',
-    'Makefile',
-    'src/__snapshots__/a.snap',
-    '.env.test',
-    'migrations/001.sql',
-    'spec/spec_helper.rb',
-  ];
-  for (const path of outside) assert.equal(outsideOf([path]).length, 1, path);
-  for (const path of [
-    'src/a.ts',
-    'README.md',
-    'docs/guide.md',
-    'lib/a.rb',
-    '.github/workflows/ci.yml',
-    'tests/test_a.py',
-    '.gitignore',
-  ])
-    assert.deepEqual(outsideOf([path]), [], path);
+  const rows = readFileSync(new URL('../../protocol/vectors/outside.tsv', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split('\t') as [string, string]);
+  assert.ok(rows.length > 20);
+  for (const [path, word] of rows) {
+    const why = outsideOf([path])[0]?.why ?? (onlyDocuments([path]) ? 'unread' : '');
+    assert.ok(word === '' ? why === '' : why.includes(word), `${path}: ${why}, not ${word}`);
+  }
   assert.equal(onlyDocuments(['README.md', 'docs/a.md']), true);
   assert.equal(onlyDocuments(['README.md', 'a.js']), false);
 });
