@@ -155,10 +155,21 @@ place to its value."
       (let ((receiver (and (= op +op-member+) (expression-value world file (node-a run callee) env))))
         (if (value-is receiver :builtin)
             (funcall (family-builtin-call (family-of world file)) world receiver (node-b run callee) #'argument)
-            (let ((value (expression-value world file callee env)))
+            (let ((value (called-value world file run callee receiver (expression-value world file callee env) env)))
               (if (value-is value :package)
                   (funcall (family-builtin-call (family-of world file)) world value +none+ #'argument)
                   (result-of-call world (chosen-overload world file value (node-c run node)) (length arguments) #'argument receiver))))))))
+
+(defun called-value (world file run callee receiver value env)
+  "VALUE of CALLEE, or the method of that name where VALUE is the field beside it."
+  (if (or (value-is value :function :class :package) (not (family-overloads (family-of world file))))
+      value
+      (let* ((op (node-op run callee)) (a (node-a run callee)) (b (node-b run callee))
+             (meaning (cond ((= op +op-name+) (locate-name world file b a :expression env))
+                            ((= op +op-member+) (locate-member world receiver b))))
+             (method (and (consp meaning)
+                          (find-if (lambda (tag) (and (integerp tag) (function-kind-p (tag-kind world tag)))) meaning))))
+        (if method (tag-value world method env) value))))
 
 (defun chosen-overload (world file value site)
   "VALUE, a function with overloads, or the one among them that the family chooses for SITE, as a value of its own."

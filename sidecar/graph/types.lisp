@@ -113,10 +113,17 @@ with a body, else the first."
         ((consp meaning) (merged-value world meaning env))
         (t (tag-value world meaning env))))
 
+(defun fields-first (world tags)
+  "TAGS less the methods where a field bears the same name: what is read without being called is the field (Java, C#)."
+  (flet ((method-p (tag) (function-kind-p (tag-kind world tag))))
+    (if (and (some #'method-p tags) (notevery #'method-p tags) (family-overloads (family-of world (tag-file (first tags)))))
+        (remove-if #'method-p tags)
+        tags)))
+
 (defun merged-value (world tags env)
   "The value of definitions of one name: overloads, or a function or class and the namespace that adds members to it."
   (let* ((spaces (remove-if-not (lambda (tag) (namespace-kind-p (tag-kind world tag))) tags))
-         (others (if spaces (remove-if (lambda (tag) (member tag spaces)) tags) tags))
+         (others (fields-first world (if spaces (remove-if (lambda (tag) (member tag spaces)) tags) tags)))
          (best (or (find-if (lambda (tag) (logtest +has-body+ (tag-flags world tag))) others) (first others)))
          (value (and best (tag-value world best env))))
     (cond ((null spaces) value)

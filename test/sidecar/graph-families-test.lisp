@@ -25,6 +25,16 @@
                            ("b/Main.java" . ,(lines "package b;" "import a.Child;" "class Main {" "  void run(String helper) {" "    Child c = new Child();" "    c.add(\"x\");"
                                                     "    c.add(3);" "    c.name().length();" "    helper(1);" "    Child.get();" "  } void helper(int n) {}" "}")))))))
 
+;; `source.load()' reads the field; the method beside it is meant where it is called: `source().load()'.
+(deftest java-fields-beside-methods-of-their-name
+  (check-equal (sorted '("a/Child.java:4 load > a/Store.java:2" "a/Child.java:5 load > a/Store.java:2" "a/Child.java:6 other > a/Other.java:2"
+                         "a/Child.java:6 source > a/Base.java:4"))
+               (sorted (edges-of `(("a/Store.java" . ,(lines "package a;" "interface Store { int load(); }"))
+                           ("a/Other.java" . ,(lines "package a;" "interface Other { int other(); }"))
+                           ("a/Base.java" . ,(lines "package a;" "class Base {" "  protected final Store source = null;" "  Other source() { return null; }" "}"))
+                           ("a/Child.java" . ,(lines "package a;" "class Child extends Base {" "  void run() {" "    source.load();" "    this.source.load();"
+                                                     "    source().other();" "  }" "}")))))))
+
 (deftest c-includes-statics-and-macros
   (check-equal (sorted '("a.c:4 MAX > a.h:1" "a.c:5 shared > b.c:2" "a.c:6 own > a.c:3" "b.c:3 own > b.c:1"))
                (sorted (edges-of `(("a.h" . ,(lines "#define MAX(a, b) ((a) > (b))" "int shared(int x);"))
