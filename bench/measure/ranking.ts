@@ -7,12 +7,12 @@
 // --done keeps each outcome in FILE as it comes; what it holds is not measured again, so a run can be ended and gone on with.
 // --keep writes bench/expected/ranking.tsv, whose difference shows every change of quality.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import path from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { Batch } from './ranking-batch.ts';
 import { accuracy, type Context, DEPTHS, type Instance, median, type Outcome, score } from './ranking-score.ts';
 
 const FILES = 30;
@@ -67,37 +67,6 @@ function checkout(mirrors: string, instance: Instance): string | undefined {
   git(folder, 'checkout', '-q', '-f', instance.commit);
   git(folder, 'clean', '-q', '-f', '-d');
   return folder;
-}
-
-/** One `opl batch` over FOLDER. */
-class Batch {
-  readonly folder: string;
-  readonly #child: ChildProcess;
-  readonly #lines: Interface;
-  readonly #replies: AsyncIterator<string>;
-
-  constructor(folder: string) {
-    const [program, ...words] = given.opl!.split(' ');
-    this.folder = folder;
-    this.#child = spawn(program!, [...words, 'batch', '--root', folder], { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#lines = createInterface({ input: this.#child.stdout! });
-    this.#replies = this.#lines[Symbol.asyncIterator]();
-  }
-
-  async ask(instance: Instance): Promise<Context | undefined> {
-    const request = { id: instance.id, command: 'context', args: { task: instance.query, limit: FILES } };
-    this.#child.stdin!.write(`${JSON.stringify(request)}\n`);
-    const { value, done } = await this.#replies.next();
-    const answer = done ? undefined : JSON.parse(value);
-    if (!answer?.files) process.stderr.write(`${instance.id}: ${value ?? 'no reply'}\n`);
-    return answer?.files ? answer : undefined;
-  }
-
-  async end(): Promise<void> {
-    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#child.stdin!.end();
-    if (this.#child.exitCode === null) await gone;
-  }
 }
 
 const LARGEST = 1_000_000;
@@ -183,7 +152,7 @@ function inOrder(mirrors: string, instances: readonly Instance[]): Instance[] {
 async function batchFor(folder: string, open: Batch | undefined): Promise<Batch> {
   if (open?.folder === folder) return open;
   await open?.end();
-  return new Batch(folder);
+  return new Batch(given.opl!, folder);
 }
 
 function note(instance: Instance, context: Context, folder: string): Measured {
@@ -204,7 +173,7 @@ async function measureAll(mirrors: string, instances: readonly Instance[]): Prom
       const folder = checkout(mirrors, instance);
       if (!folder) continue;
       batch = await batchFor(folder, batch);
-      const context = await batch.ask(instance);
+      const context = await batch.ask(instance, FILES);
       if (!context) continue;
       const asked = Date.now();
       one = note(instance, context, folder);
