@@ -77,15 +77,16 @@
                       octets start end))
     slots))
 
-(defmacro do-path-slots ((slot field) (evidence file) &body body)
-  "BODY for each SLOT that a term of FILE's path answers to, and the FIELD it stands in."
-  (let ((tables (gensym)) (hashes (gensym)) (table (gensym)) (bounds (gensym)) (k (gensym)))
-    `(let* ((,tables (evidence-tables ,evidence)) (,hashes (tables-hashes ,tables)) (,table (evidence-slot-table ,evidence)))
-       (declare (type u32-vector ,hashes))
-       (loop for (,bounds ,field) in (list (list (multiple-value-list (base-bounds ,tables ,file)) +base+)
-                                           (list (multiple-value-list (folder-bounds ,tables ,file)) +folder+))
-             do (loop for ,k of-type fixnum from (first ,bounds) below (second ,bounds)
-                      do (let ((,slot (slot-of ,table (aref ,hashes ,k)))) (when ,slot ,@body)))))))
+(declaim (inline map-path-slots))
+(defun map-path-slots (function evidence file)
+  "Calls FUNCTION with each slot that a term of FILE's path answers to, and the field it stands in."
+  (declare (type function function) (type (unsigned-byte 32) file))
+  (let* ((tables (evidence-tables evidence)) (hashes (tables-hashes tables)) (starts (tables-starts tables)) (table (evidence-slot-table evidence))
+         (middle (aref starts (+ 1 (* 2 file)))))
+    (declare (type u32-vector hashes starts))
+    (loop for k of-type index-number from (aref starts (* 2 file)) below (aref starts (+ 2 (* 2 file)))
+          do (let ((slot (slot-of table (aref hashes k))))
+               (when slot (funcall function slot (if (< k middle) +base+ +folder+)))))))
 
 (defun map-run-slots (function evidence octets run)
   "Calls FUNCTION with a slot, a field and how often RUN has that slot there."
@@ -109,13 +110,11 @@
 (defun note-paths (extras evidence)
   "Adds to EXTRAS, by slot, what paths hold, as numbers: file, field, count in 32, 8, 16 bits."
   (declare (type simple-vector extras) (optimize (speed 3) (safety 0)))
-  (let* ((tables (evidence-tables evidence)) (hashes (tables-hashes tables)) (starts (tables-starts tables)) (table (evidence-slot-table evidence)))
-    (declare (type u32-vector hashes starts))
-    (loop for file of-type (unsigned-byte 32) across (the u32-vector (index-order (evidence-index evidence)))
-          do (let ((middle (aref starts (+ 1 (* 2 file)))))
-               (loop for k of-type index-number from (aref starts (* 2 file)) below (aref starts (+ 2 (* 2 file)))
-                     do (let ((slot (slot-of table (aref hashes k))))
-                          (when slot (push (logior (ash file 24) (ash (if (< k middle) +base+ +folder+) 16) 1) (svref extras slot)))))))))
+  (loop for file of-type (unsigned-byte 32) across (the u32-vector (index-order (evidence-index evidence)))
+        do (map-path-slots (lambda (slot field)
+                             (declare (type (unsigned-byte 16) slot field))
+                             (push (logior (ash file 24) (ash field 16) 1) (svref extras slot)))
+                           evidence file)))
 
 (defun note-stale (extras evidence)
   "Likewise what stale files hold."
@@ -194,7 +193,7 @@ as long as everything else. On the instances measured no root that says anything
 (defun slots-of-file (evidence file)
   "The slots that FILE has anywhere, ascending."
   (let ((slots '()))
-    (do-path-slots (slot field) (evidence file) (pushnew slot slots))
+    (map-path-slots (lambda (slot field) (declare (ignore field)) (pushnew slot slots)) evidence file)
     (map-run-slots (lambda (slot field count) (declare (ignore field count)) (pushnew slot slots))
                    evidence (all-octets evidence) (index-run (evidence-index evidence) file))
     (sort slots #'<)))

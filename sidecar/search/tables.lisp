@@ -7,7 +7,7 @@
   (:export #:tables #:tables-of #:tables-words #:tables-stale #:tables-stale-files #:tables-classes #:tables-starts #:tables-hashes #:tables-entries
            #:tables-candidates #:tables-averages #:tables-octets #:field-length #:tables-norms #:+fields+ #:floats #:make-floats #:**nothing** #:nothing-p
            #:+base+ #:+folder+ #:+types+ #:+functions+ #:+others+ #:+code-words+ #:+comment-words+ #:+string-words+
-           #:candidate-class-p #:tables-only-p #:base-bounds #:folder-bounds))
+           #:candidate-class-p #:tables-only-p))
 (in-package #:opl.search.tables)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -99,12 +99,10 @@
   (norms nil :type floats)                         ; likewise: one over BM25's length factor
   (averages nil :type floats))
 
-(declaim (inline candidate-class-p base-bounds folder-bounds))
-(defun candidate-class-p (class) (<= class +aside+))
-(defun base-bounds (tables file)
-  (let ((starts (tables-starts tables))) (values (aref starts (* 2 file)) (aref starts (+ 1 (* 2 file))))))
-(defun folder-bounds (tables file)
-  (let ((starts (tables-starts tables))) (values (aref starts (+ 1 (* 2 file))) (aref starts (+ 2 (* 2 file))))))
+(declaim (inline candidate-class-p))
+(defun candidate-class-p (class)
+  "Whether files of CLASS stand for the program: counted in frequencies and averages."
+  (<= class +aside+))
 
 (declaim (inline field-length))
 (defun field-length (tables file field)
