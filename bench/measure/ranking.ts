@@ -140,9 +140,11 @@ function earlier(file: string | undefined): Map<string, Measured> {
 /** Instances of one repository stand together, older commits first, so that a checkout changes few files. */
 function inOrder(mirrors: string, instances: readonly Instance[]): Instance[] {
   const times = new Map<string, number>();
-  for (const { repo, commit } of instances) {
+  for (const repo of new Set(instances.map((one) => one.repo))) {
     const mirror = mirrorOf(mirrors, repo);
-    if (mirror) times.set(commit, Number(git(mirror, 'show', '-s', '--format=%ct', commit)));
+    const commits = instances.filter((one) => one.repo === repo).map(({ commit }) => commit);
+    const lines = mirror ? git(mirror, 'log', '--no-walk', '--format=%H %ct', ...commits).split('\n') : [];
+    for (const [commit, seconds] of lines.map((line) => line.split(' '))) times.set(commit!, Number(seconds));
   }
   const time = ({ commit }: Instance) => times.get(commit) ?? 0;
   return [...instances].sort((a, b) => (a.repo === b.repo ? time(a) - time(b) : a.repo < b.repo ? -1 : 1));
