@@ -138,7 +138,7 @@ export const WORKSPACES: readonly Workspace[] = [
     files: {
       ...packages(),
       'package.json': root(script('lerna run test')),
-      'lerna.json': '{ "version": "1.0.0" }\n',
+      'lerna.json': '{ "version": "1.0.0", "packages": ["packages/*"] }\n',
       'package-lock.json': '{ "name": "workspace", "lockfileVersion": 3, "packages": {} }\n',
     },
     broken: { 'packages/lib/package.json': '{ "name": "lib", "scripts": { "test": "no-such-runner" } }\n' },

@@ -18,6 +18,8 @@ export interface Outcome {
 /** POSIX shells: the program was not found, or could not be executed. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+/** A single line that is longer is output that was not understood, not a word at the end of nothing. */
+const LONGEST_REMARK = 400;
 const NOTHING_FOUND = /^\s*(Error: )?No tests? (files? )?(were )?found/i;
 
 /**
@@ -74,7 +76,8 @@ function succeeded(
     return made('no-tests-ran', (counts.skipped ?? 0) > 0 ? `${counts.skipped} were skipped, none ran` : '');
   if (text?.verdict === 'passed') return made('passed');
   if (text?.verdict === 'no-tests-ran') return made('no-tests-ran');
-  const silent = tail.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('> ')).length <= 1;
+  const lines = tail.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('> '));
+  const silent = lines.length <= 1 && (lines[0] ?? '').length <= LONGEST_REMARK;
   return made(silent ? 'no-tests-ran' : 'unparsed', 'the command succeeded, but its output names no test that ran');
 }
 

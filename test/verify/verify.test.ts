@@ -262,6 +262,13 @@ test('zero tests are never passed', async () => {
   assert.notEqual(silent.verdict, 'passed');
 });
 
+test('one endless line is output that is not understood, a word is nothing', async () => {
+  const repo = await repository({ 'a.txt': 'a\n' });
+  const said = async (command: string) => (await repo.verify({ command })).verdict;
+  assert.equal(await said("head -c 2000000 /dev/zero | tr '\\0' x"), 'unparsed');
+  assert.equal(await said('echo done'), 'no-tests-ran');
+});
+
 test('an import that is missing is no failing test', async () => {
   const repo = await repository({
     ...NODE,
