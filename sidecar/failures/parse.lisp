@@ -3,7 +3,7 @@
   (:import-from #:opl.failures.lines #:make-needles #:scan-lines #:clean-line)
   (:import-from #:opl.failures.prefixes #:layout-of #:unprefixed)
   (:import-from #:opl.failures.table #:all-runners #:find-runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-options #:runner-rules
-                #:make-reading #:reading-runner #:reading-failures #:count-in #:reading-flags #:deliver #:close-reading #:attentive-p)
+                #:make-reading #:reading-runner #:reading-failures #:count-in #:reading-flags #:deliver #:close-reading #:attention #:attentive-p)
   (:import-from #:opl.failures.digest #:digest)
   (:import-from #:opl.failures.formats #:parse-format)
   (:import-from #:opl.failures.verdict #:verdict-of #:with-exit-code)
@@ -17,7 +17,7 @@
 (defconstant +certain+ 10 "The weight of signs that makes a runner.")
 (defconstant +hits-of-a-sign+ 2 "How often one sign is weighed: a weak one that is repeated stays weak.")
 (defconstant +signs-enough+ 200 "Lines with signs of one runner after which no more are asked for.")
-(defconstant +tries-enough+ 100000 "Lines that had a part of a sign after which no more are looked at.")
+(defconstant +tries-enough+ 20000 "Lines that had a part of a sign after which no more are looked at.")
 (defconstant +tail-lines+ 40 "Lines of a log's end that are kept for an answer that has nothing better to say.")
 
 (defvar *layout* nil "The prefixes of the log's lines, as LAYOUT-OF tells them.")
@@ -91,7 +91,7 @@
                   (multiple-value-bind (line prefix) (line-of buffer start end)
                     (loop for reading in (funcall readings-of prefix)
                           for bit from 0
-                          do (when (or (logbitp bit mask) (attentive-p reading))
+                          do (when (or (logbitp bit mask) (attention reading))
                                (deliver reading line)))))
                 (lambda () (some #'attentive-p (funcall readings-of t))))))
 
@@ -105,8 +105,8 @@
                   (if *layout*
                       (multiple-value-bind (line prefix) (line-of buffer start end)
                         (let ((reading (first (funcall readings-of prefix))))
-                          (when (or (logtest wanted mask) (attentive-p reading)) (deliver reading line mask))))
-                      (when (or (logtest wanted mask) (attentive-p reading))
+                          (when (or (logtest wanted mask) (attention reading)) (deliver reading line mask))))
+                      (when (or (logtest wanted mask) (attention reading))
                         (deliver reading (clean-line buffer start end) mask))))
                 (if *layout*
                     (lambda () (some #'attentive-p (funcall readings-of t)))

@@ -308,9 +308,16 @@ AHEAD are three closures."
   (fill captures +untouched+ :end cells)
   (funcall matcher line 0 end captures))
 
+(defun mentioned-p (symbol form)
+  (if (consp form)
+      (loop for rest = form then (cdr rest)
+            while (consp rest) thereis (mentioned-p symbol (car rest))
+            finally (return (eq rest symbol)))
+      (eq symbol form)))
+
 (defmacro with-captured ((pattern line captures) &body body)
-  "BODY with the variables of PATTERN bound to what CAPTURES say of LINE."
-  (let ((all (captures-of pattern)))
+  "BODY with those variables of PATTERN that it mentions bound to what CAPTURES say of LINE."
+  (let ((all (remove-if-not (lambda (capture) (mentioned-p (first capture) body)) (captures-of pattern))))
     `(let (,@(loop for (variable cell integer) in all
                    collect `(,variable (,(if integer 'captured-integer 'captured) ,line ,captures ,cell))))
        (declare (ignorable ,@(mapcar #'first all)))
@@ -369,7 +376,8 @@ Returns BODY's value, nil when there is no match. A capture that took no part is
         (t (sequence-needles (rest element)))))
 
 (defun sequence-needles (elements)
-  (flet ((strength (needles) (reduce #'min needles :key (lambda (needle) (length (string-trim " " needle))))))
+  ;; of two that are as long without their blanks, the one that has some is the rarer
+  (flet ((strength (needles) (reduce #'min needles :key (lambda (needle) (+ (* 100 (length (string-trim " " needle))) (length needle))))))
     (let ((best nil))
       (dolist (element elements best)
         (let ((needles (element-needles element)))

@@ -11,7 +11,7 @@
            ;; for the driver
            #:runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
            #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-mode #:reading-flags #:count-in
-           #:reading-lines #:deliver #:close-reading #:attentive-p #:*reading*
+           #:reading-lines #:deliver #:close-reading #:attention #:attentive-p #:*reading*
            #:reading-kept #:draft-dropped #:draft-beyond #:draft #:make-draft #:draft-failure #:draft-lines #:draft-late))
 (in-package #:opl.failures.table)
 
@@ -37,6 +37,8 @@
   (needles '() :type list)
   (automaton nil) (scanner nil)
   (wanted 0 :type (unsigned-byte 62))
+  ;; the modes that have rules without a needle
+  (blind '() :type list)
   (finish nil :type (or null function)))
 
 (defvar *runners* '() "All runners, in the order of definition.")
@@ -47,6 +49,8 @@
 (defun add-runner (runner)
   (setf *runners* (cons runner (remove (runner-name runner) *runners* :key #'runner-name :test #'string=)))
   (runner-name runner))
+
+(defun blind-in-p (runner mode) "True when RUNNER has rules for MODE that no needle guards." (or (member :any (runner-blind runner)) (member mode (runner-blind runner))))
 
 ;;; the state of one table's reading of a log
 
@@ -89,10 +93,17 @@ for all those that are more than are kept."
 
 (defconstant reject 'reject "Returned by a rule's forms: the line is not this rule's after all.")
 
-(defun attentive-p (reading)
-  "True when READING wants every line, not only those with its needles."
-  (and (or (let ((open (reading-open reading))) (and open (not (draft-beyond open)))) (reading-mode reading))
-       (< (reading-idle reading) +patience+)))
+(defun attention (reading)
+  "Which lines READING wants: :all, :some (those that hold a needle of any rule), or nil, those of the rules that hold in every mode.
+Below a failure that is not kept nothing is read but what ends it."
+  (and (< (reading-idle reading) +patience+)
+       (let ((open (reading-open reading)) (mode (reading-mode reading)))
+         (cond ((and open (not (draft-beyond open))) :all)
+               ((null mode) nil)
+               ((and open (not (blind-in-p (reading-runner reading) mode))) :some)
+               (t :all)))))
+
+(defun attentive-p (reading) "True when READING wants every line." (eq :all (attention reading)))
 
 (defun end-failure ()
   "Closes the open failure."
@@ -277,12 +288,13 @@ when it has no lines yet, and left alone when it has."
 
 (defun table-of-clauses (name options signs rules finish)
   "The runner of SIGNS, ((weight . pattern) …), and RULES, ((modes pattern action) …)."
-  (let ((guards '()) (needles '()) (always '()) (wanted 0))
+  (let ((guards '()) (needles '()) (always '()) (blind '()) (wanted 0))
     (flet ((rule-of (index modes pattern action)
              (let ((bit (ash 1 (mod index 61))) (own (guards-of pattern)))
                (dolist (guard own) (push (cons guard bit) guards))
                (dolist (needle (pattern-needles pattern)) (push (cons needle bit) needles))
                (when (eq modes :always) (setf always (append (needles-of pattern) always) wanted (logior wanted bit)))
+               (unless own (setf blind (append (if (consp modes) modes (list modes)) blind)))
                (make-rule :matcher (matcher-of pattern) :cells (cells-of pattern) :modes modes :action action
                           :bit (if own bit +always+)))))
       (let ((table (coerce (loop for (modes pattern action) in rules
@@ -295,7 +307,7 @@ when it has no lines yet, and left alone when it has."
          :sign-needles (loop for (nil . pattern) in signs append (needles-of pattern))
          :rules table
          :needles (remove-duplicates always :test #'string=)
-         :automaton (automaton-of guards) :scanner (automaton-of needles) :wanted wanted
+         :automaton (automaton-of guards) :scanner (automaton-of needles) :wanted wanted :blind (remove-duplicates blind)
          :finish finish)))))
 
 (defmacro define-runner (name (&rest options) &body clauses)

@@ -143,6 +143,15 @@
   (dolist (key '(:sections :summed :summed-ids :one-line :files :progress)) (stash key nil))
   t)
 
+(defun inline-result (status id)
+  "A line of -v: where the log ends before the report, it is all that tells of a test."
+  (cond ((prefixp "PASSED" status) (tally :passed-lines))
+        ((prefixp "SKIPPED" status))
+        (t (when (<= (tally-of-inline) +summed-kept+) (stash :inline (cons (cons id status) (stashed :inline))))))
+  t)
+
+(defun tally-of-inline () (tally :failed-lines) (count-of :failed-lines))
+
 (defun nested-p () (stashed :nested))
 
 (define-runner "pytest" (:kind :tests :frames (:python) :innermost :last :message :e-lines :contains ("unittest"))
@@ -200,10 +209,9 @@
         reject))
   (within (:summary) ((or "PASSED " "SKIPPED " "XFAIL " "XPASS ")) (when (prefixp "PASSED" line) (tally :passed-lines)) t)
   (within (nil) ((id path "::" text+) " " (status (or "FAILED" "ERROR" "PASSED" "SKIPPED")) text "[" blanks integer "%]" end)
-    (cond ((prefixp "FAILED" status) (tally :failed-lines) (stash :inline (cons id (stashed :inline))))
-          ((prefixp "ERROR" status) (tally :failed-lines))
-          ((prefixp "PASSED" status) (tally :passed-lines)))
-    t)
+    (inline-result status id))
+  (within (nil) ("[gw" integer "] [" blanks integer "%] " (status (or "FAILED" "ERROR" "PASSED")) " " (id text+) end)
+    (inline-result status (trim id)))
   (on ((of "!") " " (what text+) " " (of "!") end)
     (cond ((search "KeyboardInterrupt" what) (flag :interrupted)) ) (end-failure) t)
   (on ((of "+") " Timeout " (of "+")) (end-failure) (unless (flagged :timeout) (enter :stacks)) (flag :timeout))
@@ -237,7 +245,10 @@
     (commit-session)
     (unless (flagged :ended)
       (when (and (plusp (stashed :summed-count)) (null (count-of :failed))) (total :failed (stashed :summed-count)))
-      (when (or (count-of :passed-lines) (count-of :failed-lines))
+      (unless (or (reading-failures *reading*) (plusp (stashed :summed-count)))
+        (loop for (id . status) in (reverse (stashed :inline))
+              do (note-failure :test id :path (subseq id 0 (search "::" id)) :message status :category (and (prefixp "ERROR" status) "setup"))))
+      (when (count-of :passed-lines)
         (unless (count-of :passed) (total :passed (or (count-of :passed-lines) 0)))))))
 
 (defun whole-line (kind line)
