@@ -291,6 +291,9 @@ lines at the seam, as (line . :seam)."
 
 (defparameter *data-families* '(:json :cargo) "Families that are read for their imports and hold no code: no call shows who reads the data.")
 
+(defun code-path-p (path)
+  (let* ((language (language-of-path path)) (family (and language (language-family language)))) (and family (not (member family *data-families*)))))
+
 (defun code-p (index file)
   (let ((family (language-family (index-language index file)))) (and family (not (member family *data-families*)))))
 
@@ -301,11 +304,14 @@ lines at the seam, as (line . :seam)."
       (cond ((and (eq (file-change-status change) :deleted) (null file)) (add (deleted-file-roots index change)))
             ((null file)
              (let ((old (and (file-change-old-path change) (index-file-number index (file-change-old-path change)))))
-               (if old
-                   (let ((copy (copy-file-change change))) ; a rename that was not made yet
-                     (setf (file-change-new-path copy) (file-change-old-path change))
-                     (roots-of-change index copy findings))
-                   (push path (findings-unplaced findings)))))
+               (cond (old
+                      (let ((copy (copy-file-change change))) ; a rename that was not made yet
+                        (setf (file-change-new-path copy) (file-change-old-path change))
+                        (roots-of-change index copy findings)))
+                     ((and (eq (file-change-status change) :added) (not (file-change-binary-p change)) (code-path-p path))
+                      (remark "~A is new and not in the tree yet: who will use it is not known" path)
+                      (add (list (module-root path '(1)))))
+                     (t (push path (findings-unplaced findings))))))
             ((not (code-p index file)) (push path (findings-unplaced findings)))
             ((file-change-binary-p change) (push path (findings-unplaced findings)))
             ((null hunks) (unless (eq (file-change-status change) :mode) (add (list (module-root path '(1))))))

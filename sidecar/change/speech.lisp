@@ -5,7 +5,7 @@
   (:import-from #:opl.source.names #:name-string #:find-name)
   (:import-from #:opl.source.language #:path-name)
   (:import-from #:opl.search.places #:path-stem #:path-components)
-  (:export #:title-scores #:part-scores #:stem-scores #:spoken-names))
+  (:export #:title-scores #:part-scores #:stem-scores #:spoken-names #:speech-beforehand))
 (in-package #:opl.change.speech)
 
 ;;; Titles
@@ -287,3 +287,10 @@
     (loop for (text . weight) in spoken
           do (loop for (file . value) in (name-likenesses index (bare text) (>= weight 1.0)) do (raise-score scores file (* weight value))))
     scores))
+
+(defun speech-beforehand (index)
+  "Makes the tables of what the titles and names of INDEX's tests say."
+  (titles index)
+  (files-by-part index)
+  (stem-table index)
+  t)

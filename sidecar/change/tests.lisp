@@ -7,7 +7,7 @@
   (:import-from #:opl.source.names #:+none+ #:name-string #:find-name)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:export #:test-hit #:test-hit-file #:test-hit-path #:test-hit-score #:test-hit-names #:test-hit-reason #:test-hit-certainty #:test-hit-shares
-           #:rank-tests #:test-file-p #:test-files #:*evidence-weights* #:*learned*))
+           #:rank-tests #:test-file-p #:test-files #:*evidence-weights* #:*learned* #:tables-beforehand))
 (in-package #:opl.change.tests)
 
 (defstruct test-hit
@@ -327,6 +327,17 @@ listed. Fourth: how many of these some way leads from all the same."
            (- (test-hit-score hit)
               (loop for (evidence . share) in (test-hit-shares hit) when (member evidence '(:edited :learned)) sum share))))
     (reduce #'max (mapcar #'rest-of hits))))
+
+;;; Beforehand
+
+(defun tables-beforehand (index)
+  "Makes the tables of INDEX that every ranking of tests reads, whatever changed: who imports whom, and what tests say."
+  (loaders index)
+  (path-places index)
+  (companions index (test-table index))
+  (test-words index)
+  (speech-beforehand index)
+  t)
 
 (defun calls-by-file (dependants)
   (let ((table (make-hash-table)))

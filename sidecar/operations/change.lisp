@@ -13,7 +13,8 @@
   (:import-from #:opl.search.commits #:history-within #:follow-head)
   (:import-from #:opl.graph.world #:world-of)
   (:import-from #:opl.graph.edges #:callers #:edge-caller)
-  (:import-from #:opl.operations.index #:signature-text))
+  (:import-from #:opl.operations.index #:signature-text)
+  (:export #:impact-beforehand))
 (in-package #:opl.operations.change)
 
 (defconstant +diff-limit+ 67108864 "Octets of a diff at most.")
@@ -202,7 +203,20 @@
                 (target (multiple-value-bind (impact inspected guessed) (target-impact index target)
                           (emit-impact index impact inspected guessed limit)))
                 (t (multiple-value-call #'of-diff (working-tree-diff (index-root index))))))
-      (diff-error (condition) (fail :bad-argument "~A" (diff-error-reason condition))))))
+      (diff-error (condition) (fail :bad-argument "~A Looked at: ~A." (diff-error-reason condition) (index-root index))))))
+
+;;; Beforehand
+
+(defconstant +most-files-beforehand+ 30000 "Files beyond which a change is not followed unasked: git alone takes a second there.")
+
+(defun impact-beforehand (index)
+  "Makes what the next answer of INDEX needs: the tables of its tests and the ways that lead to what the working tree changes now. On
+4,300 files of Python the first answer costs 3.5 s of processor time without, most of it for resolving the calls on these ways."
+  (tables-beforehand index)
+  (when (<= (index-live-count index) +most-files-beforehand+)
+    (let ((diff (working-tree-diff (index-root index))))
+      (when (string/= diff "") (impact-of-diff index diff))))
+  t)
 
 ;;; Attribution
 

@@ -6,6 +6,7 @@
   (:import-from #:opl.wire.protocol #:define-operation #:emit)
   (:import-from #:opl.index.workspace #:current-index #:wait-for-index #:*published*)
   (:import-from #:opl.search.commits #:current-history #:history-state)
+  (:import-from #:opl.operations.change #:impact-beforehand)
   (:import-from #:opl.operations.context #:edited-paths #:emit-file #:emit-symbol))
 (in-package #:opl.operations.places)
 
@@ -55,7 +56,9 @@
     (let ((index (current-index)))
       (sleep +quiet-seconds+)
       (when (eq index (current-index))
-        (when index (ignore-errors (answer-from index "where is the main function")))
+        (when index
+          (ignore-errors (answer-from index "where is the main function"))
+          (ignore-errors (impact-beforehand index)))
         (sb-thread:with-mutex (**lock**)
           (when (eq index (current-index))
             (setf **warming** nil)

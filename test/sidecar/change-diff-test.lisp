@@ -118,3 +118,11 @@
                         (why (or (opl.change.outside:outside-reason path) (if (opl.change.outside:unread-p path) "unread" ""))))
                    (if (string= word "") (check-equal (list path "") (list path why)) (check (search word why)))))))
     (check (> rows 20))))
+
+(deftest a-new-file-that-is-not-in-the-tree-yet-is-a-root-and-no-reason-to-run-everything
+  (with-repository (folder ("m.py" *module*))
+    (let ((impact (impact-of-diff (build folder) (lines "*** Begin Patch" "*** Add File: n.py" "+x = 1" "*** End Patch"))))
+      (check-equal '("n.py") (mapcar #'root-path (impact-roots impact)))
+      (check-equal '() (impact-full-suite impact))
+      (check (find "not in the tree yet" (impact-reasons impact) :test #'search)))
+    (check (impact-full-suite (impact-of-diff (build folder) (lines "*** Begin Patch" "*** Add File: n.json" "+{}" "*** End Patch"))))))
