@@ -37,12 +37,23 @@ export async function treeState(root: string): Promise<TreeState> {
       GIT_ALTERNATE_OBJECT_DIRECTORIES: resolve(root, objects),
     };
     const cwd = top || root;
-    const added = await capture('git', [...ADD, 'add', '--all', '--', '.'], { cwd, env });
+    const add = (...but: readonly string[]) =>
+      capture('git', [...ADD, 'add', '--all', '--', '.', ...but.map((path) => `:(exclude,literal)${path}`)], {
+        cwd,
+        env,
+      });
+    const added = (await add()) ?? (await add(...(await foreign(cwd))));
     const now = added === undefined ? undefined : (await capture('git', ['write-tree'], { cwd, env }))?.trim();
     return { now: now || undefined, before };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Repositories inside that are not the project's: git does not add one that has no commit, and then nothing at all. */
+async function foreign(cwd: string): Promise<readonly string[]> {
+  const listed = await capture('git', ['ls-files', '-z', '--others', '--exclude-standard'], { cwd });
+  return (listed ?? '').split('\0').filter((path) => path.endsWith('/'));
 }
 
 /** With its time: git reads a file again when it is no older than the index, for it may have changed in the same second. */

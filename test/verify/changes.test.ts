@@ -106,6 +106,18 @@ test('the state of a tree is its content, whatever the branch', async () => {
   assert.deepEqual(await treeState(project({})), { now: undefined, before: undefined });
 });
 
+test('a repository without a commit inside does not keep the state from having a name', async () => {
+  const root = repository({ 'a.js': '1\n' });
+  const { before } = await treeState(root);
+  mkdirSync(join(root, 'nested'));
+  git(join(root, 'nested'), 'init', '-q');
+  writeFileSync(join(root, 'nested/x.js'), '');
+  assert.equal((await treeState(root)).now, before);
+  writeFileSync(join(root, 'b.js'), '');
+  const { now } = await treeState(root);
+  assert.ok(now !== undefined && now !== before);
+});
+
 test('changes that no graph follows say why', () => {
   const rows = readFileSync(new URL('../../protocol/vectors/outside.tsv', import.meta.url), 'utf8')
     .split('\n')
