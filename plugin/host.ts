@@ -1,9 +1,8 @@
 // What tools and hooks are given: the root of a session, its settings, its log and its sidecar, each made when first asked for.
 
-import { homedir } from 'node:os';
 import path from 'node:path';
 import type { CallOptions, Sidecar } from './channel/sidecar.ts';
-import { openLog, readSettings, type Settings, sidecarOptions } from './settings.ts';
+import { homeFolder, openLog, readSettings, type Settings, sidecarOptions } from './settings.ts';
 
 export interface Host {
   /** The folder whose repository is asked about. */
@@ -55,7 +54,7 @@ export function createHost(root: string, options?: unknown, write?: (text: strin
 
 /** The root of a session: the worktree, except where a host names the whole disk or nothing because there is no repository. */
 export function sessionRoot(worktree: string | undefined, directory: string): string {
-  const whole = !worktree || path.parse(worktree).root === worktree || worktree === homedir();
+  const whole = !worktree || path.parse(worktree).root === worktree || worktree === homeFolder();
   return whole ? directory : worktree;
 }
 

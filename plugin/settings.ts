@@ -46,12 +46,22 @@ const STACK_MEGABYTES = 8;
 
 const EVAL_SECONDS = 30;
 
+/** The user's home folder; the one for temporary files where the user has none, as in a container under a number without a name. */
+export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.HOME) return env.HOME;
+  try {
+    return homedir() || tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
 /** Where this plugin keeps what it can make again, by the platform's rule. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const name = 'opencode-plugin-lisp';
   if (env.XDG_CACHE_HOME && path.isAbsolute(env.XDG_CACHE_HOME)) return path.join(env.XDG_CACHE_HOME, name);
-  const home = env.HOME || homedir() || tmpdir();
-  if (process.platform === 'win32') return path.join(env.LOCALAPPDATA ?? path.join(home, 'AppData', 'Local'), name);
+  const home = homeFolder(env);
+  if (process.platform === 'win32') return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), name);
   if (process.platform === 'darwin') return path.join(home, 'Library', 'Caches', name);
   return path.join(home, '.cache', name);
 }

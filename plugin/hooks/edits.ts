@@ -23,7 +23,8 @@ interface Metadata {
 export function relativePath(root: string, pathname: unknown): string | undefined {
   if (typeof pathname !== 'string' || pathname === '') return undefined;
   const relative = path.relative(root, path.resolve(root, pathname));
-  if (relative === '' || relative.startsWith('..') || path.isAbsolute(relative)) return undefined;
+  // A name may begin with two dots; another drive of Windows is absolute.
+  if (relative === '' || relative.split(path.sep)[0] === '..' || path.isAbsolute(relative)) return undefined;
   return relative.split(path.sep).join('/');
 }
 

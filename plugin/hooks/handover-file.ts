@@ -2,6 +2,7 @@
 
 import { copyFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { relativePath } from './edits.ts';
 import { shortHead } from './head.ts';
 
 /** A shorter file is no document. */
@@ -68,7 +69,7 @@ export function documentPlace(root: string, file: string): string | undefined {
     } catch {
       return undefined;
     }
-    if (path.relative(realpathSync(root), place).startsWith('..')) return undefined;
+    if (!relativePath(realpathSync(root), place)) return undefined;
   }
   const found = findDocument(place);
   if (!found) return undefined;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { PluginInput } from '@opencode-ai/plugin';
 import type { Host } from '../host.ts';
 import { appendToLog } from '../settings.ts';
+import { relativePath } from './edits.ts';
 import { findDocument, newDocument, stampLine } from './handover-file.ts';
 import { freeFile } from './handover-place.ts';
 import {
@@ -138,7 +139,7 @@ export class Handover {
       this.log(state.id, `no facts: ${error.message}`);
       return '';
     });
-    const name = path.relative(this.#host.root, file) || file;
+    const name = relativePath(this.#host.root, file) ?? file;
     const stage: Stage = {
       step: 'asked',
       file,

@@ -9,7 +9,9 @@ export function readHead(root: string): string {
     const folder = gitFolder(root);
     const head = readFileSync(path.join(folder, 'HEAD'), 'utf8').trim();
     const name = /^ref: (.+)$/.exec(head)?.[1];
-    return name ? (readReference(folder, name) ?? '') : head;
+    const commit = name ? (readReference(folder, name) ?? '') : head;
+    // Whatever else a file holds that HEAD names is none of ours.
+    return /^[0-9a-f]{40,64}$/.test(commit) ? commit : '';
   } catch {
     return '';
   }

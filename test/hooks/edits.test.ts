@@ -5,6 +5,7 @@ import { editsOf, relativePath } from '../../plugin/hooks/edits.ts';
 test('paths are relative, inside the root, with slashes', () => {
   assert.equal(relativePath('/r', '/r/src/a.ts'), 'src/a.ts');
   assert.equal(relativePath('/r', 'src/a.ts'), 'src/a.ts');
+  assert.equal(relativePath('/r', '/r/..odd/a.ts'), '..odd/a.ts', 'a name may begin with two dots');
   for (const outside of ['/r', '/r-evil/a', '../a', '/etc/passwd', '', undefined, 7])
     assert.equal(relativePath('/r', outside), undefined);
 });

@@ -57,3 +57,8 @@ test('a log file that is a pipe, a folder, a device or below a file costs nothin
   openLog(path.join(folder, 'new/opl.log'))('text\nof two lines');
   assert.match(readFileSync(path.join(folder, 'new/opl.log'), 'utf8'), /^\S+Z \d+ text\nof two lines\n$/);
 });
+
+test('nothing names the home folder: an absolute cache folder all the same', () => {
+  for (const env of [{}, { HOME: '' }, { LOCALAPPDATA: '', HOME: '/h' }])
+    assert.ok(path.isAbsolute(cacheFolder(env)), JSON.stringify(env));
+});
