@@ -138,6 +138,8 @@
              (when (and (zerop (c-conditions w)) (= word (known "ifndef")) (zerop i)) (setf (c-guarded w) t))
              (incf (c-conditions w)))
             ((= word (known "endif")) (when (plusp (c-conditions w)) (decf (c-conditions w))))
+            ((= word (known "undef"))
+             (when (identifier-p w (1+ i)) (forget-macro w (name w (1+ i)))))
             ((= word (known "define"))
              (when (identifier-p w (1+ i)) (take-macro w i (1+ i) mate)))
             ((or (= word (known "include")) (= word (known "include_next")) (= word (known "import")))
@@ -145,6 +147,11 @@
                (when path
                  (add-import (w-facts w) +none+ (known "*") (string-name w path) 0
                              (logior +star+ (if (= (kind w (1+ i)) +string+) +relative+ 0)) (line w i)))))))))
+
+(defun forget-macro (w name)
+  "What the file noted of the macro NAME, which ends here."
+  (setf (c-renames w) (delete name (c-renames w) :key #'first)
+        (c-macros w) (delete name (c-macros w) :key #'first)))
 
 (defun take-macro (w i at end)
   (declare (type c w) (type fixnum i at end))

@@ -14,6 +14,13 @@
            (let ((mate (mate w i))) (setf i (if (= mate +none+) (1+ i) (max (1+ i) mate)))))
   i)
 
+(defun behind-directives (w i to)
+  "The first token from I on that is no directive nor part of one; none is taken."
+  (declare (type fixnum i to))
+  (loop while (and (< i to) (= (kind w i) +directive+))
+        do (let ((mate (mate w i))) (setf i (if (= mate +none+) (1+ i) (max (1+ i) mate)))))
+  i)
+
 (defun declarator-name (w from to)
   "The name declared in the brackets' content [FROM, TO): (*name)(…), (name)."
   (declare (type fixnum from to))
@@ -76,29 +83,43 @@
       (declare (type fixnum k))
       (case what
         (:body
-         (let* ((end (closer w k to)) (def (define-function w first at k flags)) (facts (w-facts w)))
-           (setf (draft-def-end facts def) (line w end) (c-local-count w) 0)
-           (with-body (w def)
-             (note-parameters w open close)
-             (take-body w (1+ k) end))
-           (1+ end)))
+         (or (torn-end w k to)
+             (let* ((end (closer w k to)) (def (define-function w first at k flags)) (facts (w-facts w)))
+               (setf (draft-def-end facts def) (line w end) (c-local-count w) 0)
+               (with-body (w def)
+                 (note-parameters w open close)
+                 (take-body w (1+ k) end))
+               (1+ end))))
         (:prototype
-         (let ((def (define w at (known "prototype") :from first :to (1+ close) :flags (logior flags +declaration+))))
-           (setf (draft-def-end (w-facts w) def) (line w (if (token-at w k ";") k close)))
-           (if (token-at w k ";")
-               (1+ k)
-               (1+ (the fixnum (or (find-at-depth w k to (lambda (j) (token-at w j ";"))) (1- to)))))))))))
+         ;; one whose name a macro replaces declares another name
+         (unless (assoc (name w at) (c-renames w))
+           (let ((def (define w at (known "prototype") :from first :to (1+ close) :flags (logior flags +declaration+))))
+             (setf (draft-def-end (w-facts w) def) (line w (if (token-at w k ";") k close)))))
+         (if (token-at w k ";")
+             (1+ k)
+             (1+ (the fixnum (or (find-at-depth w k to (lambda (j) (token-at w j ";"))) (1- to))))))))))
 
 (defun define-function (w first at to flags)
-  "The function named at AT; under its other name too when the file renames it by a macro."
+  "The function named at AT; under its other name where the file renames it by a macro before."
   (let* ((rename (cdr (assoc (name w at) (c-renames w))))
-         (test (and (search "test" (w-path w)) (test-like-p w at)))
-         (def (define w at (known "function") :from first :to to :flags (logior flags +has-body+ (if test +test+ 0)))))
+         (test (and (search "test" (w-path w)) (test-like-p w at))))
     (when test (add-test (w-facts w) (name w at) (line w at) (line w at) +none+))
-    (when rename
-      (let ((other (define w at (known "function") :name rename :from first :to to :flags (logior flags +has-body+))))
-        (setf (draft-def-end (w-facts w) other) (line w (closer w to (tokens-count (w-tokens w)))))))
-    def))
+    (define w at (known "function") :name (or rename (name w at)) :from first :to to
+      :flags (logior flags +has-body+ (if test +test+ 0)))))
+
+(defun torn-end (w brace to)
+  "The #else or #endif that ends the branch in which BRACE was opened and left open, a branch passed over when brackets
+were paired; nil when BRACE is closed or in no branch."
+  (declare (type fixnum brace to))
+  (when (= (mate w brace) +none+)
+    (let ((depth 0))
+      (declare (type fixnum depth))
+      (loop for j of-type fixnum from (1+ brace) below to
+            do (when (= (kind w j) +directive+)
+                 (let ((word (name w j)))
+                   (cond ((or (= word (known "if")) (= word (known "ifdef")) (= word (known "ifndef"))) (incf depth))
+                         ((plusp depth) (when (= word (known "endif")) (decf depth)))
+                         ((or (= word (known "else")) (= word (known "elif")) (= word (known "endif"))) (return j)))))))))
 
 (defun test-like-p (w at)
   (let ((text (token-text (w-tokens w) at)))
@@ -110,9 +131,10 @@
   "NAME(args) without a type before it: a function made by a macro when a body follows, else a use of the macro.
 The token after."
   (declare (type fixnum first at open to))
-  (let* ((close (closer w open to)) (after (after-directives w (1+ close) to)))
+  (let* ((close (closer w open to)) (after (behind-directives w (1+ close) to)))
     (declare (type fixnum close after))
     (cond ((and (token-at w after "{") (< after to))
+           (after-directives w (1+ close) to)
            (let* ((argument (and (identifier-p w (1+ open)) (not (lower-case-name-p w at)) (1+ open)))
                   (end (closer w after to))
                   (def (define-function w first (or argument at) after (if (static-p w first at) +private+ 0))))
@@ -231,12 +253,12 @@ The token after."
 (defun take-declaration (w i to)
   "What is declared at I, outside functions; the token after."
   (declare (type c w) (type fixnum i to))
-  (let ((j i) (first i) (typedef nil) (words 0) (last nil) (typed nil))
+  (let ((j i) (first i) (typedef nil) (words 0) (last nil) (typed nil) (pointer nil)) ; POINTER: (*name) gave LAST
     (declare (type fixnum j first words))
     (flet ((flags () (if (static-p w first j) +private+ 0))
            (finish (end)
              (when (and last (or (> words 1) typed typedef)) (declare-name w first last end typedef (if (static-p w first last) +private+ 0)))
-             (setf last nil)))
+             (setf last nil pointer nil)))
       (loop
         (when (>= j to) (return to))
         (let ((kind (kind w j)))
@@ -257,6 +279,8 @@ The token after."
                    ((in-word-set-p (name w j) *storage*) (incf j))
                    ((and (token-at w j "typeof" "__typeof__" "_Static_assert" "static_assert") (token-at w (1+ j) "("))
                     (setf j (1+ (closer w (1+ j) to)) typed t))
+                   ;; a macro after the declarator of a pointer to a function: int (*f)(int) ATTRIBUTE;
+                   ((and pointer (token-at w (1- j) ")") (token-at w (1+ j) ";" "=" ",")) (incf j))
                    (t (setf last j) (incf words) (incf j)
                       (when (and (= words 1) (new-line-p w j) (not (token-at w j "(" "*" ";" "=" "[" ",")) (assoc (name w last) (c-macros w)))
                         (make-listed-functions w last)
@@ -266,6 +290,7 @@ The token after."
                (cond
                  ((= name (known "("))
                   (cond ((and last (= (the fixnum last) (1- j))
+                              (not (and typedef (identifier-p w (1+ j)) (token-at w (+ j 2) ")") (token-at w (+ j 3) "(")))
                               (not (and (token-at w (1+ j) "*" "^") (token-at w (1+ (closer w j to)) "(" ";" "=" "["))))
                          (cond ((and typedef (or (> words 1) typed))
                                 (setf j (1+ (closer w j to))))
@@ -277,7 +302,7 @@ The token after."
                                (t (return (made-by-macro w first last j to)))))
                         ((token-at w (1+ j) "*" "^")
                          (let ((close (closer w j to)))
-                           (setf last (or (declarator-name w (1+ j) close) last) words (max words 2))
+                           (setf last (or (declarator-name w (1+ j) close) last) words (max words 2) pointer t)
                            ;; a function that returns a pointer to a function: (*name(args))(args)
                            (if (and (not typedef) last (token-at w (1+ (the fixnum last)) "(") (< (1+ (the fixnum last)) close)
                                     (token-at w (1+ close) "("))
@@ -288,6 +313,8 @@ The token after."
                                                     (+ tail 2)))))
                                (progn (setf j (1+ close))
                                       (when (and (token-at w j "(") (< j to)) (setf j (1+ (closer w j to))))))))
+                        ((and typedef (identifier-p w (1+ j)) (token-at w (+ j 2) ")") (token-at w (+ j 3) "(")) ; typedef int (name)(int);
+                         (setf last (1+ j) words (max words 2) j (1+ (closer w (+ j 3) to))))
                         ((and (identifier-p w (1+ j)) (token-at w (+ j 2) ")") (token-at w (+ j 3) "(") (or (> words 0) typed))
                          (let ((next (take-function w first (1+ j) (+ j 3) to (flags))))
                            (return (or next (1+ (closer w (+ j 3) to))))))

@@ -112,7 +112,8 @@
                       (lambda (at value place)
                         (declare (ignore place))
                         (bind-value w at (nth (position at names) defs) type value))
-                      local))))
+                      ;; a function in a `var' is a value like any other; `:=' alone names one
+                      nil))))
       facts)))
 
 (defun bind-value (w at def type value)

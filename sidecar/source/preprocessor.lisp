@@ -18,6 +18,10 @@
           (setf i (1+ end))
           (return end)))))
 
+(defparameter *never-defined*
+  (mapcar #'text-octets '("WIN32" "_WIN32" "__WIN32__" "WIN64" "_WIN64" "__MINGW32__" "__MINGW64__" "_MSC_VER" "__CYGWIN__"))
+  "Macros of Windows compilers: the branch that is read is the other one, which Linux and macOS compile.")
+
 (defun condition-holds-p (lexer word-start word-end)
   "Whether the branch of the #if at WORD-START counts for brackets. What is not known is held for true the first
 time, and for the same ever after in the file, so that an opening and a closing brace under the same condition
@@ -39,7 +43,11 @@ are both seen or both not."
           (let ((known (find-if (lambda (entry) (and (= (length (the octets (car entry))) (- to from)) (looking-at lexer from (car entry))))
                                 (lexer-assumptions lexer))))
             (unless known
-              (setf known (cons (subseq (lexer-octets lexer) from to) (not negated)))
+              (setf known (cons (subseq (lexer-octets lexer) from to)
+                                (if (find-if (lambda (text) (and (= (length (the octets text)) (- to from)) (looking-at lexer from text)))
+                                             *never-defined*)
+                                    nil
+                                    (not negated))))
               (push known (lexer-assumptions lexer)))
             (if negated (not (cdr known)) (cdr known)))))))
 

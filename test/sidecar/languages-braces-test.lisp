@@ -42,3 +42,24 @@
 (deftest sql-source (check (check-source "shop.sql")))
 (deftest haskell-source (check (check-source "shop.hs")))
 (deftest ocaml-source (check (check-source "shop.ml")))
+
+;; A branch for Windows that opens a function, the other that opens it for all else; what macros rename; where they end.
+(deftest c-branches-and-renames
+  (check-equal '("function main 4-7" "function after 8" "macro scan 9" "function jq_scan 11" "macro MAKE 13" "function made_add 14" "function scan 16")
+               (definitions "a.c" (lines "#ifdef _WIN32" "int wide(int n) {" "#else" "int main(int n) {" "#endif" "  return after();" "}"
+                                         "int after(void) { return 1; }"
+                                         "#define scan jq_scan" "int scan(int n);" "int scan(int n) { return n; }" "#undef scan"
+                                         "#define MAKE(name) static int made_##name(void) { return 1; }" "MAKE(add)" "#undef MAKE"
+                                         "int scan(void) { return 2; }"))))
+
+;; What is declared in brackets, and a macro that stands where an attribute may.
+(deftest c-declarators-in-brackets
+  (check-equal '("typedef visit 1" "typedef visits 2" "variable hook 3" "variable count 4")
+               (definitions "a.h" (lines "typedef int (visit)(int n);" "typedef void visits(int n);" "extern int (*hook)(int) ATTRIBUTE;"
+                                         "static unsigned count;"))))
+
+;; `:=' names a function; one in a `var' is a value, and calling it is no call of a definition.
+(deftest go-function-in-a-var
+  (check-equal '("function all 2-7" "function quick 5<all" "function other 8")
+               (definitions "a.go" (lines "package a" "func all() {" "  var run = func() { other() }" "  run()" "  quick := func() { other() }" "  quick()" "}"
+                                          "func other() {}"))))

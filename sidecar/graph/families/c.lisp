@@ -188,21 +188,23 @@ their own, lists of macros to be defined by whoever includes them."
                  (and tag (values tag :import)))))))
 
 (defun other-names (world)
-  "Table from a name to the names that macros put in its place or that it is put in place of."
+  "Table from a name to the names that macros put in its place, each with the macro's file, and to those that it is put in
+place of, with nil."
   (remembered (world :c-renames)
     (let ((table (make-hash-table)))
       (do-world-files (file) (world)
         (let ((run (world-run world file)))
           (when (and run (member (world-family world file) '(:c :c++)))
             (do-marks (name def) (run (known "renames"))
-              (pushnew name (gethash (def-name run def) table))
-              (pushnew (def-name run def) (gethash name table))))))
+              (pushnew (cons name file) (gethash (def-name run def) table) :test #'equal)
+              (pushnew (list (def-name run def)) (gethash name table) :test #'equal)))))
       table)))
 
 (defun renamed-function (world file name)
-  "The function that NAME means under another name that a macro gives it."
-  (dolist (other (gethash name (other-names world)))
-    (multiple-value-bind (tag rule) (called-function world file other)
+  "The function that NAME means under another name that a macro of a file in sight gives it."
+  (loop for (other . holder) in (gethash name (other-names world)) do
+    (multiple-value-bind (tag rule)
+        (and (or (null holder) (= 1 (aref (include-closure world file) holder))) (called-function world file other))
       (when (and tag (/= (tag-kind world tag) (known "macro")) (not (eq rule :ambiguous)))
         (return (values tag :linked))))))
 
