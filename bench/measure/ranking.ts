@@ -64,9 +64,15 @@ function checkout(mirrors: string, instance: Instance): string | undefined {
     mkdirSync(given.work!, { recursive: true });
     execFileSync('git', ['clone', '-q', '-s', '-n', mirror, folder]);
   }
-  git(folder, 'checkout', '-q', '-f', instance.commit);
-  git(folder, 'clean', '-q', '-f', '-d');
-  return folder;
+  try {
+    git(folder, 'checkout', '-q', '-f', instance.commit);
+    git(folder, 'clean', '-q', '-f', '-d');
+    return folder;
+  } catch {
+    // a mirror may lack an object of some commit
+    process.stderr.write(`${instance.id}: its commit cannot be checked out\n`);
+    return undefined;
+  }
 }
 
 const LARGEST = 1_000_000;
