@@ -2,6 +2,7 @@
 
 (defpackage #:opl.change.imports
   (:use #:cl #:opl.index.store #:opl.source.facts)
+  (:import-from #:opl.source.names #:+none+ #:name-string)
   (:import-from #:opl.source.language #:language-family #:path-name)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:import-from #:opl.graph.types #:import-file)
@@ -32,6 +33,14 @@
         when (and file (string/= path (index-path index file))) collect file
         until (string= folder "")))
 
+(defun imported-module (index run import entry)
+  "The module that `from package import name' loads when NAME is one of the package whose __init__.py is at ENTRY, or nil."
+  (let ((name (import-name run import)))
+    (when (and (/= name +none+) (string= (path-name entry) "__init__.py"))
+      (let ((start (format nil "~A/~A" (folder-of entry) (name-string (index-names index) name))))
+        (or (index-file-number index (concatenate 'string start ".py"))
+            (index-file-number index (concatenate 'string start "/__init__.py")))))))
+
 (defun importers (index)
   "Table from a file number to the numbers of the files that import it: in so many words, as a Go test does its package, or as
 pytest does for a test."
@@ -47,7 +56,10 @@ pytest does for a test."
               (when (and (eq (language-family (index-language index file)) :python) (plusp (test-count run)))
                 (mapc #'note (fixture-files index path)))
               (dotimes (import (import-count run))
-                (mapc #'note (import-targets index (ignore-errors (import-file world file import))))))))
+                (let ((targets (import-targets index (ignore-errors (import-file world file import)))))
+                  (mapc #'note targets)
+                  (dolist (target targets)
+                    (let ((module (imported-module index run import (index-path index target)))) (when module (note module)))))))))
         table))))
 
 (defun package-entries (index path)

@@ -5,6 +5,7 @@
 (defpackage #:opl.change.tests
   (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.testfiles #:opl.change.speech #:opl.change.together)
   (:import-from #:opl.source.names #:+none+ #:name-string #:find-name)
+  (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:export #:test-hit #:test-hit-file #:test-hit-path #:test-hit-score #:test-hit-names #:test-hit-reason #:test-hit-certainty #:test-hit-shares
            #:rank-tests #:test-file-p #:test-files #:*evidence-weights* #:*learned* #:tables-beforehand))
@@ -279,7 +280,7 @@ that writes no name of what changed."
 ;;; Where the list ends. Chosen on eval/impact for the fewest tests at 98 changes of 100 whose failing tests are all listed.
 
 (defconstant +fewest+ 3 "Tests that are listed whatever they score.")
-(defconstant +narrow-share+ 0.1 "Share of the best score below which a test is not listed where calls lead from tests to the change.")
+(defconstant +narrow-share+ 0.08 "Share of the best score below which a test is not listed where calls lead from tests to the change.")
 (defconstant +wide-share+ 0.04 "The same where most tests reach it.")
 (defconstant +unsure-share+ 0.004 "The same where no call leads from a test to it: names and conventions may be wrong.")
 (defconstant +wide+ 0.7 "Share of all tests that reach a change from which on it is a wide one.")
@@ -308,11 +309,38 @@ that writes no name of what changed."
 (defconstant +faint-way+ 0.002 "How much of a change arrives at a test that one can leave out and yet claim that nothing is missing: on the
 projects of eval/impact the least that arrived at a failing test which was left out is 0.005.")
 
+(defparameter *families-that-import* '(:script :python :go)
+  "Families in which a file reaches another only by loading it, so that a test which loads no changed file cannot run the change.")
+
+(defun tests-that-load (index paths)
+  "Table of the test files that load one of PATHS, directly or through others; nil when loading says nothing: a file of a language that
+finds others by itself, or one that no test is seen to load."
+  (let ((files (loop for path in paths for file = (index-file-number index path) when file collect file)) (table (make-hash-table)))
+    (when (and files (loop for file in files always (member (language-family (index-language index file)) *families-that-import*)))
+      (map-importing (lambda (test steps) (declare (ignore steps)) (setf (gethash test table) t)) index files (test-files index) :loaders)
+      (and (plusp (hash-table-count table)) table))))
+
+(defun sure-files (dependants)
+  "Table of the files from which a call leads to the change that is more than possible."
+  (let ((table (make-hash-table)))
+    (dolist (dependant dependants table)
+      (unless (eq (dependant-certainty dependant) :possible) (setf (gethash (dependant-file dependant) table) t)))))
+
+(defun reaching-hits (index paths dependants hits)
+  "HITS without those whose test loads nothing that changed; a sure call, an edit or an earlier failure speaks against that."
+  (let ((loading (tests-that-load index paths)) (sure (sure-files dependants)))
+    (if loading
+        (remove-if-not (lambda (hit)
+                         (let ((file (test-hit-file hit)) (shares (test-hit-shares hit)))
+                           (or (gethash file loading) (gethash file sure) (assoc :edited shares) (assoc :learned shares))))
+                       hits)
+        hits)))
+
 (defun rank-tests (index roots paths dependants)
-  "Test hits for ROOTS in the changed PATHS with their DEPENDANTS, most telling first: score, then path. What adds nothing is
-left out. Second value: whether no call that could be trusted leads from a test to the change. Third: the test files that are not
+  "Test hits for ROOTS in the changed PATHS with their DEPENDANTS, most telling first: score, then path. What adds nothing or cannot reach the
+change is left out. Second value: whether no call that could be trusted leads from a test to the change. Third: the test files that are not
 listed. Fourth: how many of these some way leads from all the same."
-  (let* ((tables (evidence-tables index roots paths dependants)) (hits (ranked-hits index tables))
+  (let* ((tables (evidence-tables index roots paths dependants)) (hits (reaching-hits index paths dependants (ranked-hits index tables)))
          (least (if hits (* (least-share index tables) (best-without-edits hits)) 0.0))
          (listed (loop for hit in hits for place from 1
                        when (or (<= place +fewest+) (>= (test-hit-score hit) least)) collect hit))

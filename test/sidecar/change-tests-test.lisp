@@ -181,3 +181,14 @@
     (let ((impact (impact-of-name (build folder) "note")))
       (check (find :metaclass (impact-dependants impact) :key #'opl.change.reach:dependant-rule))
       (check (find "tests/test_m.py" (impact-tests impact) :key #'test-hit-path :test #'string=)))))
+
+(deftest a-module-taken-from-its-package-is-imported
+  (with-repository (folder ("pkg/__init__.py" "") ("pkg/rules.py" (lines "def rule():" "    return 1"))
+                           ("tests/test_r.py" (lines "from pkg import rules" "" "def test_r():" "    assert rules.rule()"))
+                           ("tests/test_else.py" (lines "def test_rule_else():" "    assert True")))
+    (let ((index (build folder)))
+      (check-equal '("tests/test_r.py")
+                   (mapcar (lambda (file) (index-path index file))
+                           (gethash (opl.index.store:index-file-number index "pkg/rules.py") (opl.change.imports:importers index))))
+      ;; what loads nothing that changed cannot tell, whatever its titles say
+      (check-equal '("tests/test_r.py") (tests-of-name index "rule")))))
