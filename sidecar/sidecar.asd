@@ -168,6 +168,7 @@
    (:file "change/testfiles")
    (:file "change/speech")
    (:file "change/together")
+   (:file "change/loading")
    (:file "change/tests")
    (:file "change/doubts")
    (:file "change/outside")

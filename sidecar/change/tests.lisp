@@ -3,9 +3,8 @@
 ;;;; changed together before, what failed before, and what was edited itself.
 
 (defpackage #:opl.change.tests
-  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.testfiles #:opl.change.speech #:opl.change.together)
+  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.testfiles #:opl.change.speech #:opl.change.together #:opl.change.loading)
   (:import-from #:opl.source.names #:+none+ #:name-string #:find-name)
-  (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:export #:test-hit #:test-hit-file #:test-hit-path #:test-hit-score #:test-hit-names #:test-hit-reason #:test-hit-certainty #:test-hit-shares
            #:rank-tests #:test-file-p #:test-files #:*evidence-weights* #:*learned* #:tables-beforehand))
@@ -308,23 +307,6 @@ that writes no name of what changed."
 
 (defconstant +faint-way+ 0.002 "How much of a change arrives at a test that one can leave out and yet claim that nothing is missing: on the
 projects of eval/impact the least that arrived at a failing test which was left out is 0.005.")
-
-(defparameter *families-that-import* '(:script :python :go)
-  "Families in which a file reaches another only by loading it, so that a test which loads no changed file cannot run the change.")
-
-(defun tests-that-load (index paths)
-  "Table of the test files that load one of PATHS, directly or through others; nil when loading says nothing: a file of a language that
-finds others by itself, or one that no test is seen to load."
-  (let ((files (loop for path in paths for file = (index-file-number index path) when file collect file)) (table (make-hash-table)))
-    (when (and files (loop for file in files always (member (language-family (index-language index file)) *families-that-import*)))
-      (map-importing (lambda (test steps) (declare (ignore steps)) (setf (gethash test table) t)) index files (test-files index) :loaders)
-      (and (plusp (hash-table-count table)) table))))
-
-(defun sure-files (dependants)
-  "Table of the files from which a call leads to the change that is more than possible."
-  (let ((table (make-hash-table)))
-    (dolist (dependant dependants table)
-      (unless (eq (dependant-certainty dependant) :possible) (setf (gethash (dependant-file dependant) table) t)))))
 
 (defun reaching-hits (index paths dependants hits)
   "HITS without those whose test loads nothing that changed; a sure call, an edit or an earlier failure speaks against that."
