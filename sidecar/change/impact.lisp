@@ -15,7 +15,9 @@ suite can tell."
   (roots '() :type list) (dependants '() :type list) (tests '() :type list) (files '() :type list) (reasons '() :type list)
   (full-suite '() :type list))
 
-(defun impact-complete-p (impact) (and (null (impact-reasons impact)) (null (impact-full-suite impact))))
+(defun impact-complete-p (impact)
+  "Whether nothing is known that may have been missed, and no reason to run all tests."
+  (and (null (impact-reasons impact)) (null (impact-full-suite impact))))
 
 ;;; Changes that no graph follows
 

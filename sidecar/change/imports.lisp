@@ -6,7 +6,7 @@
   (:import-from #:opl.source.language #:language-family #:path-name)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:import-from #:opl.graph.types #:import-file)
-  (:export #:importers #:loaders #:import-distances #:map-importing #:path-places #:companions))
+  (:export #:importers #:loaders #:map-importing #:path-places #:companions))
 (in-package #:opl.change.imports)
 
 (defun folder-of (path) (subseq path 0 (or (position #\/ path :from-end t) 0)))

@@ -10,7 +10,7 @@
   (:import-from #:opl.graph.resolve #:overridden #:overrides #:subclasses)
   (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:make-edge)
   (:export #:dependant #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty #:dependant-via
-           #:dependant-weight #:dependants-of #:certainty-weight #:weaker #:dependant-rule #:+least-weight+ #:loading-place-p))
+           #:dependant-weight #:dependants-of #:weaker #:dependant-rule #:+least-weight+ #:loading-place-p))
 (in-package #:opl.change.reach)
 
 (defstruct dependant
@@ -22,7 +22,9 @@ nearest to the root first; CERTAINTY the weakest of the way; WEIGHT in (0, 1]: h
   "Chance that an edge is real, by certainty; from the oracle's precision of each.")
 (defun certainty-weight (certainty) (cdr (assoc certainty *certainty-weights*)))
 
-(defun weaker (a b) (if (> (position a '(:exact :likely :possible)) (position b '(:exact :likely :possible))) a b))
+(defun weaker (a b)
+  "The less certain of two certainties."
+  (if (> (position a '(:exact :likely :possible)) (position b '(:exact :likely :possible))) a b))
 
 (defconstant +hop-loss+ 0.6
   "Share of a change that reaches the next caller: chosen on the projects of eval/impact; 0.5 to 0.7 come out alike.")

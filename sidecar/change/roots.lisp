@@ -9,8 +9,8 @@
   (:import-from #:opl.source.text #:load-text)
   (:import-from #:opl.source.language #:language-family #:language-of-path)
   (:import-from #:opl.index.reading #:facts-of-octets)
-  (:export #:root #:make-root #:root-tag #:root-name #:root-kind #:root-path #:root-line #:root-end #:root-scope #:root-what #:root-lines
-           #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced #:findings-changes
+  (:export #:root #:root-tag #:root-name #:root-kind #:root-path #:root-line #:root-end #:root-scope #:root-what #:root-lines
+           #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced
            #:innermost-definition #:root-aliases #:root-names #:definition-root))
 (in-package #:opl.change.roots)
 
@@ -248,6 +248,7 @@ lines at the seam, as (line . :seam)."
                :line (or (first lines) 1) :end (or (first (last lines)) 1) :what :module :lines lines)))
 
 (defun definition-root (index path run def lines what tag)
+  "The root for definition DEF of RUN, the facts of PATH; TAG is nil when it is gone, WHAT one of those of `root'."
   (make-root :tag tag :name (name-string (index-names index) (def-name run def)) :kind (kind-text index run def) :path path
              :line (def-line run def) :end (let ((end (def-end run def))) (if (= end +none+) nil end))
              :scope (def-scope-text index run def) :what what :lines (sort (plain lines) #'<)))

@@ -43,13 +43,17 @@
     (let ((files '())) (do-files (file) (index) (when (test-file-p index file) (push file files))) (nreverse files))))
 
 (defun test-table (index)
+  "The numbers of the test files as keys of a table, kept with INDEX."
   (memo (index :test-table)
     (let ((table (make-hash-table))) (dolist (file (test-files index) table) (setf (gethash file table) t)))))
 
 ;;; Scores by file
 
-(defun make-scores () (make-hash-table))
+(defun make-scores ()
+  "An empty table from file number to a value in [0, 1]."
+  (make-hash-table))
 (defun raise-score (scores file value)
+  "Makes VALUE the score of FILE unless it has a higher one."
   (setf (gethash file scores) (max value (gethash file scores 0.0))))
 (defun add-score (scores file value)
   "Adds VALUE in [0, 1] to FILE as one more chance that it tells: 1 - (1-a)(1-b)."

@@ -7,7 +7,7 @@
   (:import-from #:opl.source.names #:+none+ #:name-string #:find-name)
   (:import-from #:opl.graph.world #:world-of #:remembered)
   (:export #:test-hit #:test-hit-file #:test-hit-path #:test-hit-score #:test-hit-names #:test-hit-reason #:test-hit-certainty #:test-hit-shares
-           #:rank-tests #:test-file-p #:test-files #:*evidence-weights* #:*learned* #:tables-beforehand))
+           #:rank-tests #:test-file-p #:test-files #:*learned* #:tables-beforehand))
 (in-package #:opl.change.tests)
 
 (defstruct test-hit

@@ -2,10 +2,11 @@
   (:use #:cl #:opl.failures.report)
   (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:line #:matching)
-  (:import-from #:opl.failures.table #:draft-failure #:draft-lines #:draft-late #:prefixp #:suffixp #:trim #:blank-line-p #:indentation #:joined)
+  (:import-from #:opl.failures.table #:draft-failure #:draft-lines #:draft-late #:prefixp #:suffixp #:trim #:blank-line-p #:indentation
+           #:joined)
   (:import-from #:opl.failures.lines #:make-needles #:needles-in)
   (:import-from #:opl.failures.frames #:frame-of #:tidy-path #:as-line #:foreign-path-p)
-  (:export #:digest #:category-of))
+  (:export #:digest))
 (in-package #:opl.failures.digest)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -81,9 +82,6 @@
     (or (matching (text end) (blanks (? ">" blanks) integer blanks (or "|" "│" "┆") ) t)
         (matching (text end) (blanks+ (or "|" "│") blanks (? (of "^~─")) end) t)
         (matching (text end) (blanks+ (of "^~") end) t))))
-
-(defun python-stack-line-p (line previous)
-  (and previous (prefixp "    " line)))
 
 (defun e-lines (lines)
   "The messages that pytest marks with an E."

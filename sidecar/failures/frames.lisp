@@ -10,7 +10,9 @@
 
 ;;; One line of a stack, in the shapes that languages print; which of them lie outside the project.
 
-(defun as-line (string) (coerce string 'line))
+(defun as-line (string)
+  "STRING as patterns want it."
+  (coerce string 'line))
 
 (defun without-prefixes (path prefixes)
   (loop for prefix in prefixes

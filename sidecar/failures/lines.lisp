@@ -1,6 +1,6 @@
 (defpackage #:opl.failures.lines
   (:use #:cl)
-  (:export #:needle-table #:make-needles #:needles-in #:scan-lines #:clean-line #:octets #:+longest-line+))
+  (:export #:needle-table #:make-needles #:needles-in #:scan-lines #:clean-line #:octets))
 (in-package #:opl.failures.lines)
 
 (declaim (optimize (speed 2) (safety 1)))

@@ -7,7 +7,7 @@
   (:import-from #:opl.failures.digest #:digest)
   (:import-from #:opl.failures.formats #:parse-format)
   (:import-from #:opl.failures.verdict #:verdict-of #:with-exit-code)
-  (:export #:parse-log #:survey))
+  (:export #:parse-log))
 (in-package #:opl.failures.parse)
 
 (declaim (optimize (speed 1) (safety 1)))

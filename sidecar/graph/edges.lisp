@@ -4,8 +4,8 @@
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.values #:opl.graph.types #:opl.graph.resolve)
   (:local-nicknames (#:store #:opl.index.store))
   (:import-from #:opl.source.names #:+none+ #:known)
-  (:export #:edge #:edge-caller #:edge-file #:edge-line #:edge-callee #:edge-certainty #:edge-rule #:edge-site #:edge-name #:edge-hops #:edge-via
-           #:callers #:callees #:site-edges #:do-edges #:map-edges #:reach #:call-names #:site-caller))
+  (:export #:edge #:edge-caller #:edge-file #:edge-line #:edge-callee #:edge-certainty #:edge-rule #:edge-name #:edge-hops #:edge-via
+           #:callers #:callees #:site-edges #:do-edges #:map-edges #:reach #:site-caller))
 (in-package #:opl.graph.edges)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -17,6 +17,7 @@ as written there; CALLEE a tag, nil where no definition of the repository is kno
   caller file line name callee certainty rule site (hops 1) (via '()))
 
 (defun site-caller (world file site)
+  "The tag of the definition that call SITE of FILE stands in, or nil at the top level of the file."
   (let ((def (site-def (world-run world file) site))) (if (= def +none+) nil (make-tag file def))))
 
 (defvar *signal-faults* nil "Whether a fault of resolution is signalled instead of leaving one call unresolved.")

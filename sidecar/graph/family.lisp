@@ -6,10 +6,11 @@
   (:import-from #:opl.graph.world #:world-family)
   (:export #:define-family #:family #:family-of #:find-family #:family-name
            #:family-import-module #:family-exported #:family-outer-name #:family-outer-type #:family-extra-members #:family-extra-heritage
-           #:family-constructor #:family-select #:family-accepts #:family-overloads #:family-callee #:family-builtin-member #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
+           #:family-constructor #:family-select #:family-accepts #:family-overloads #:family-callee #:family-builtin-member
+           #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
            #:family-package-member #:family-twin #:family-declarations-p #:family-whole-module #:family-assigned-field
            #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
-           #:family-guess #:family-default-name #:family-rebinds #:family-class-names #:family-linear
+           #:family-guess #:family-rebinds #:family-class-names #:family-linear
            #:family-parameter #:family-returned #:family-iterated))
 (in-package #:opl.graph.family)
 

@@ -24,7 +24,7 @@
 (defpackage #:opl.graph.resolve
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
   (:import-from #:opl.source.names #:+none+ #:known #:find-name)
-  (:export #:resolve-site #:subclasses #:superclasses #:overrides #:overridden #:site-rule-certainty))
+  (:export #:resolve-site #:subclasses #:superclasses #:overrides #:overridden))
 (in-package #:opl.graph.resolve)
 
 (declaim (optimize (speed 1) (safety 1)))

@@ -131,6 +131,7 @@ with a body, else the first."
           (t (make-value :union :name :fallback :arguments (list value (tag-value world (first spaces) env)))))))
 
 (defun class-scope-of (world tag)
+  "The scope of the body of the class TAG in its own file, or +none+."
   (def-body (world-run world (tag-file tag)) (tag-def tag)))
 
 (defun def-binding (view def)

@@ -29,10 +29,12 @@
   (env '() :type list :read-only t)
   (name nil :read-only t))
 
-(defvar *external* (make-value :external))
+(defvar *external* (make-value :external)
+  "Stands for whatever lies outside the repository: what is called on it resolves to nothing here.")
 
 (declaim (inline value-is))
 (defun value-is (value &rest kinds)
+  "Whether VALUE is a value whose kind is among KINDS; nil for nil and for what is no value."
   (declare (dynamic-extent kinds))
   (and (value-p value) (member (value-kind value) kinds) t))
 
@@ -68,6 +70,7 @@
 ;;; An environment is a list of frames (file scope . arguments): what the type parameters bound in SCOPE stand for.
 
 (defun extend-env (env file scope arguments)
+  "ENV with ARGUMENTS standing for the type parameters bound in SCOPE of FILE; ENV itself when none of them is known."
   (if (and arguments (some #'identity arguments)) (acons (logior (ash file 32) scope) arguments env) env))
 (defun env-argument (env file scope index)
   "What type parameter number INDEX of SCOPE stands for, and whether ENV says so."

@@ -10,14 +10,14 @@
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.source.names #:u32-vector #:make-u32 #:+none+ #:known #:name-string)
   (:import-from #:opl.source.columns #:run)
-  (:export #:world #:world-of #:make-world #:world-index #:do-world-files #:world-names #:world-file-count #:world-path #:world-file-number #:world-run
-           #:world-family #:world-language #:world-memo #:world-shared
+  (:export #:world #:world-of #:world-index #:do-world-files #:world-names #:world-file-count #:world-path #:world-file-number #:world-run
+           #:world-family
            #:tag #:make-tag #:tag-file #:tag-def #:tag-name #:tag-kind #:tag-flags #:tag-line #:tag-parent
            #:do-named #:do-files-in-directory #:directory-of #:files-in-directory
-           #:view #:view-of #:view-run #:view-file #:view-values #:view-types #:view-def-values
+           #:view #:view-of #:view-run #:view-values #:view-types #:view-def-values
            #:find-parameter #:find-type-parameter #:view-imports #:view-holders
-           #:find-binding #:last-binding #:next-binding #:lookup-binding #:do-bindings-named #:do-scope-bindings #:do-members #:find-export
-           #:do-exports #:scope-class #:enclosing-function-scope #:name-text #:remembered #:do-marks))
+           #:find-binding #:last-binding #:do-bindings-named #:do-members #:find-export
+           #:do-exports #:scope-class #:name-text #:remembered #:do-marks))
 (in-package #:opl.graph.world)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -39,11 +39,16 @@
 (defmethod print-object ((world world) stream)
   (print-unreadable-object (world stream :type t) (format stream "~A" (world-index world))))
 
-(declaim (inline world-path world-run world-family world-language))
-(defun world-path (world file) (store:index-path (world-index world) file))
-(defun world-run (world file) (the run (svref (world-runs world) file)))
-(defun world-family (world file) (svref (world-families world) file))
-(defun world-language (world file) (store:index-language (world-index world) file))
+(declaim (inline world-path world-run world-family))
+(defun world-path (world file)
+  "The path of file number FILE, or nil once the file is gone."
+  (store:index-path (world-index world) file))
+(defun world-run (world file)
+  "The facts of file number FILE, which must be live."
+  (the run (svref (world-runs world) file)))
+(defun world-family (world file)
+  "The family of the language of file number FILE, a keyword, or nil."
+  (svref (world-families world) file))
 (defun world-file-count (world)
   "One more than the greatest file number; some numbers have no run."
   (length (world-runs world)))
@@ -81,7 +86,9 @@
   "The world of INDEX, made when first asked for."
   (store:memo (index :world) (make-world index)))
 
-(defun name-text (world name) (name-string (world-names world) name))
+(defun name-text (world name)
+  "The string of name number NAME."
+  (name-string (world-names world) name))
 
 (defmacro remembered ((world &rest key) &body body)
   "The value of BODY, kept in WORLD under KEY, a keyword and what it is asked for (compared by equal), from then on. What is kept
@@ -244,24 +251,6 @@ Second value: whether it is the rest."
   "The last binding of NAME right in SCOPE, or nil."
   (let ((last nil)) (do-bindings-named (binding) (view scope name) (setf last binding)) last))
 
-(defmacro do-scope-bindings ((binding) (run scope) &body body)
-  "BODY for each binding right in SCOPE. Walks all of RUN's bindings: not for hot paths."
-  (let ((r (gensym)) (s (gensym)))
-    `(let ((,r ,run) (,s ,scope))
-       (dotimes (,binding (binding-count ,r))
-         (when (= (binding-scope ,r ,binding) ,s) ,@body)))))
-
-(defun lookup-binding (view scope name &key skip-classes)
-  "The innermost binding of NAME seen from SCOPE, or nil; SKIP-CLASSES: members of a class are no names."
-  (declare (type view view) (type (unsigned-byte 32) scope name))
-  (let ((run (view-run view)))
-    (loop repeat 200
-          until (= scope +none+)
-          do (unless (and skip-classes (= (scope-kind run scope) +class-scope+))
-               (let ((binding (find-binding view scope name)))
-                 (when binding (return binding))))
-             (setf scope (scope-parent run scope)))))
-
 (defmacro do-members ((def) (view parent name) &body body)
   "BODY for each definition called NAME that stands in definition PARENT (+none+: in none), in file order."
   (let ((v (gensym)) (next (gensym)))
@@ -299,11 +288,4 @@ Second value: whether it is the rest."
         until (= scope +none+)
         do (when (and (= (scope-kind run scope) +class-scope+) (/= (scope-def run scope) +none+))
              (return (scope-def run scope)))
-           (setf scope (scope-parent run scope))))
-
-(defun enclosing-function-scope (run scope)
-  "The innermost function scope that SCOPE is or is in, or nil."
-  (loop repeat 200
-        until (= scope +none+)
-        do (when (= (scope-kind run scope) +function-scope+) (return scope))
            (setf scope (scope-parent run scope))))

@@ -20,9 +20,12 @@ between two collections, a twentieth or less (`opl.wire.memory'), and for other 
   "Sets, and returns, the octets that may be in use when USAGE are in use now: what comes from now on is there twice while it is copied."
   (setf **allowance** (floor (+ usage (* *share* (sb-ext:dynamic-space-size))) 2)))
 
-(defun allowance () **allowance**)
+(defun allowance ()
+  "Octets that may be in use, or nil before code was evaluated."
+  **allowance**)
 
 (defun over-allowance-p ()
+  "Whether more octets are in use than are allowed; garbage counts until it is collected."
   (let ((allowance **allowance**)) (and allowance (> (sb-kernel:dynamic-usage) allowance))))
 
 (define-condition too-large (storage-condition)

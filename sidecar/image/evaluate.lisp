@@ -13,8 +13,7 @@
   (:import-from #:opl.image.explain #:explain-condition #:user-frames)
   (:export #:evaluate
            #:evaluation #:evaluation-outcome #:evaluation-values
-           #:evaluation-output #:evaluation-message #:evaluation-frames #:evaluation-notes
-           #:stuck-p #:report
+           #:evaluation-output #:evaluation-message #:evaluation-frames #:evaluation-notes #:report
            #:+default-deadline+))
 
 (in-package #:opl.image.evaluate)
@@ -44,13 +43,6 @@ first. NOTES are lines worth knowing: running threads, another current package."
 
 (defvar *lock* (sb-thread:make-mutex :name "lisp_eval")
   "Evaluations take turns: they share one package and one set of definitions.")
-
-(defvar *stuck* nil
-  "True once code could not be stopped: the image should be restarted.")
-
-(defun stuck-p ()
-  "True when some code did not stop when told to; only a new process can help."
-  *stuck*)
 
 ;;; Inside the evaluation's thread.
 
@@ -227,7 +219,6 @@ their turn, so it is interrupted again before it is given up."
         thereis (sb-thread:wait-on-semaphore done :timeout +patience+)))
 
 (defun stuck (outcome)
-  (setf *stuck* t)
   (make-evaluation
    :outcome :stuck
    :message (format nil "The code was told to stop (~(~A~)) and does not: it runs with interrupts off or in foreign code. The Lisp image must be restarted."

@@ -7,9 +7,8 @@
   (:import-from #:sb-alien #:alien-funcall #:sap-alien #:void #:int #:system-area-pointer)
   (:import-from #:opl.image.printing #:make-bounded-stream #:bounded-text)
   (:import-from #:opl.image.allowance #:with-allowance #:check-room)
-  (:export #:call-guarded #:close-guard-pages #:exit-refused #:in-guarded-thread-p
-           #:live-threads #:kill-thread #:forget-threads #:threads #:thread-output
-           #:+thread-limit+))
+  (:export #:call-guarded #:close-guard-pages #:exit-refused
+           #:live-threads #:kill-thread #:forget-threads #:threads #:thread-output))
 
 (in-package #:opl.image.guard)
 
@@ -35,10 +34,6 @@ machine's memory.")
                              Use lisp_reset to forget definitions."
                      (refused-call condition))))
   (:documentation "Signalled in place of ending the image."))
-
-(defun in-guarded-thread-p ()
-  "True when the calling thread runs user code."
-  *guarded*)
 
 ;;; The streams of a guarded thread.
 

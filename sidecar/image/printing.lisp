@@ -3,7 +3,7 @@
 
 (defpackage #:opl.image.printing
   (:use #:cl)
-  (:export #:bounded-stream #:make-bounded-stream #:bounded-text #:bounded-cut
+  (:export #:bounded-stream #:make-bounded-stream #:bounded-text
            #:print-value #:print-type
            #:+value-limit+ #:+output-limit+))
 

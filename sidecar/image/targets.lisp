@@ -8,7 +8,7 @@
   (:import-from #:opl.source.facts #:def-count #:def-line #:def-end #:def-parent)
   (:import-from #:opl.image.near #:near-names)
   (:export #:no-such-symbol #:no-such-file #:the-index #:the-world #:targets #:file-number #:tag-row #:own-path #:tag-label
-           #:tags-at #:innermost-tags #:*index*))
+           #:innermost-tags #:*index*))
 
 (in-package #:opl.image.targets)
 

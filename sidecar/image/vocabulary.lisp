@@ -5,8 +5,7 @@
   (:nicknames #:opl)
   (:use #:cl)
   (:import-from #:opl.image.guard #:threads #:thread-output #:kill-thread)
-  (:export #:define-query #:register #:help #:threads #:thread-output #:kill-thread
-           #:unknown-word))
+  (:export #:define-query #:register #:help #:threads #:thread-output #:kill-thread))
 
 (in-package #:opl.image.vocabulary)
 

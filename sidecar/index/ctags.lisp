@@ -6,7 +6,7 @@
   (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets #:octet-position)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.wire.children #:with-child #:kill-child)
-  (:export #:check-ctags #:tag-batch #:tagged #:tagged-octets #:tagged-failed #:*ctags-runs*
+  (:export #:check-ctags #:tag-batch #:tagged #:tagged-failed #:*ctags-runs*
            #:map-tags #:*batch-seconds* #:program-output #:unescape))
 (in-package #:opl.index.ctags)
 

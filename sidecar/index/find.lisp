@@ -5,7 +5,7 @@
   (:use #:cl #:opl.index.store)
   (:import-from #:opl.source.names #:octets #:u32-vector #:names-octets #:names-count #:name-bounds #:name-string #:+none+ #:string-octets)
   (:import-from #:opl.source.facts #:def-count #:def-name #:def-parent)
-  (:export #:find-tags #:names-containing))
+  (:export #:find-tags))
 (in-package #:opl.index.find)
 
 (declaim (optimize (speed 1) (safety 1)))

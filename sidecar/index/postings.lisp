@@ -4,7 +4,7 @@
 (defpackage #:opl.index.postings
   (:use #:cl #:opl.source.columns)
   (:import-from #:opl.source.names #:u32-vector #:make-u32 #:+none+)
-  (:export #:rows-by-name #:make-rows-by-name #:rows-by-name-starts #:rows-by-name-files #:rows-by-name-rows #:build-rows-by-name
+  (:export #:rows-by-name #:make-rows-by-name #:rows-by-name-files #:rows-by-name-rows #:build-rows-by-name
            #:rows-bounds))
 (in-package #:opl.index.postings)
 

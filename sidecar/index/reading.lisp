@@ -10,7 +10,7 @@
   (:import-from #:opl.languages.extractor #:extract #:extractor-ctags-kinds)
   (:import-from #:opl.index.store #:make-stamp)
   (:export #:*passes* #:read-files #:outcome #:outcome-path #:outcome-run #:outcome-language #:outcome-stamp #:outcome-reason
-           #:facts-of-octets #:processor-count #:content-hash #:*stall-report* #:+racy-seconds+))
+           #:facts-of-octets #:processor-count #:content-hash #:+racy-seconds+))
 (in-package #:opl.index.reading)
 
 (defvar *passes* '()

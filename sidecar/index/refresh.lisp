@@ -5,7 +5,7 @@
   (:use #:cl #:opl.source.octets #:opl.source.files #:opl.index.store #:opl.index.reading)
   (:import-from #:opl.source.names #:make-names-arena #:+none+)
   (:import-from #:opl.source.text #:load-text)
-  (:export #:build-index #:refresh-index #:look #:look-at #:change #:change-changed #:change-removed #:change-relist #:tree-changed-p))
+  (:export #:build-index #:refresh-index #:look #:look-at #:change #:change-changed #:change-removed))
 (in-package #:opl.index.refresh)
 
 (defun entry-of (root path)

@@ -7,9 +7,9 @@
   (:import-from #:opl.source.language #:language #:language-name)
   (:export #:index #:make-index #:index-names #:index-root #:index-file-count #:index-paths #:index-runs #:index-languages
            #:index-stamps #:index-path #:index-file-number #:index-run #:index-language #:index-live-count #:index-skipped
-           #:index-complete-p #:index-reason #:index-from #:index-seconds #:index-memo #:index-generation
+           #:index-complete-p #:index-reason #:index-from #:index-seconds #:index-generation
            #:index-order #:index-lock #:copy-index #:index-stale-stamps #:index-folders #:index-source #:index-numbers #:index-extensions
-           #:publish #:do-definitions #:do-sites #:do-files #:do-files-in-directory #:map-rows
+           #:publish #:do-definitions #:do-sites #:do-files #:do-files-in-directory
            #:tag #:tag-file #:tag-def #:tag-name #:tag-kind #:tag-line #:tag-end #:tag-path #:tag-scope #:tag-signature-bounds
            #:definition-tags #:tag-count #:call-site-count #:memo
            #:stamp #:make-stamp #:stamp-size #:stamp-mtime #:stamp-inode #:stamp-seen #:stamp-hash #:tag< #:+most-recent+))
@@ -51,10 +51,18 @@
 (defun index-file-count (index)
   "One more than the greatest file number."
   (length (index-paths index)))
-(defun index-live-count (index) (length (index-order index)))
-(defun index-path (index file) (svref (index-paths index) file))
-(defun index-run (index file) (svref (index-runs index) file))
-(defun index-language (index file) (svref (index-languages index) file))
+(defun index-live-count (index)
+  "How many files there are."
+  (length (index-order index)))
+(defun index-path (index file)
+  "The path of file number FILE, or nil once the file is gone."
+  (svref (index-paths index) file))
+(defun index-run (index file)
+  "The facts of file number FILE, or nil once the file is gone."
+  (svref (index-runs index) file))
+(defun index-language (index file)
+  "The language of file number FILE, or nil once the file is gone."
+  (svref (index-languages index) file))
 (defun index-file-number (index path)
   "The number of the indexed file PATH, or nil."
   (let ((file (gethash path (index-numbers index))))
@@ -72,18 +80,28 @@
 
 (deftype tag () '(unsigned-byte 62))
 (declaim (inline tag tag-file tag-def))
-(defun tag (file def) (declare (type (unsigned-byte 32) file def)) (logior (ash file 24) def))
-(defun tag-file (tag) (declare (type tag tag)) (ash tag -24))
-(defun tag-def (tag) (declare (type tag tag)) (logand tag #xFFFFFF))
+(defun tag (file def)
+  "The tag of definition number DEF of file number FILE."
+  (declare (type (unsigned-byte 32) file def)) (logior (ash file 24) def))
+(defun tag-file (tag)
+  "The number of TAG's file."
+  (declare (type tag tag)) (ash tag -24))
+(defun tag-def (tag)
+  "The number of TAG's definition within its file."
+  (declare (type tag tag)) (logand tag #xFFFFFF))
 
 (defun tag-run (index tag) (index-run index (tag-file tag)))
 (defun tag-name (index tag) "Name number." (def-name (tag-run index tag) (tag-def tag)))
 (defun tag-kind (index tag) "Name number of the kind." (def-kind (tag-run index tag) (tag-def tag)))
-(defun tag-line (index tag) (def-line (tag-run index tag) (tag-def tag)))
+(defun tag-line (index tag)
+  "The line on which TAG begins, from 1."
+  (def-line (tag-run index tag) (tag-def tag)))
 (defun tag-end (index tag)
   "The last line, or nil where none is known."
   (let ((end (def-end (tag-run index tag) (tag-def tag)))) (if (= end +none+) nil end)))
-(defun tag-path (index tag) (index-path index (tag-file tag)))
+(defun tag-path (index tag)
+  "The path of TAG's file."
+  (index-path index (tag-file tag)))
 (defun tag-scope (index tag)
   "The names of the definitions around TAG, outermost first, joined by dots; empty at the top."
   (let ((run (tag-run index tag)) (names '()))
@@ -179,8 +197,12 @@
   (let ((sum 0)) (declare (type fixnum sum))
     (do-files (file) (index) (incf sum (the fixnum (funcall function (index-run index file)))))
     sum))
-(defun tag-count (index) (sum-over-files index (lambda (run) (def-count run))))
-(defun call-site-count (index) (sum-over-files index (lambda (run) (site-count run))))
+(defun tag-count (index)
+  "How many definitions the live files have."
+  (sum-over-files index (lambda (run) (def-count run))))
+(defun call-site-count (index)
+  "How many call sites the live files have."
+  (sum-over-files index (lambda (run) (site-count run))))
 
 ;;; Publishing
 

@@ -9,7 +9,9 @@
   (:export #:merge-tags #:make-seen #:*line-starts*))
 (in-package #:opl.index.tags)
 
-(defun make-seen () (make-hash-table :test 'eql :size 2048))
+(defun make-seen ()
+  "A table of definitions by name and line, to be used for file after file."
+  (make-hash-table :test 'eql :size 2048))
 
 (defun key (name line) (declare (type (unsigned-byte 32) name line)) (logior (ash name 26) (min line #x3FFFFFF)))
 

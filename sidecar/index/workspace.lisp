@@ -10,7 +10,7 @@
   (:import-from #:opl.wire.conditions #:fail)
   (:import-from #:opl.wire.protocol #:+sidecar-version+)
   (:export #:open-workspace #:workspace-index #:current-index #:fresh-index #:wait-for-index #:rebuild #:refresh-paths #:save
-           #:workspace-state #:workspace-stage #:workspace-cache #:workspace-root #:workspace-ctags #:workspace-excludes
+           #:workspace-state #:workspace-stage #:workspace-cache #:workspace-root
            #:*workspace* #:opened-p #:*published* #:mark-unsaved #:workspace-reason))
 (in-package #:opl.index.workspace)
 
@@ -25,11 +25,13 @@
   (looked 0) (looks 0)                  ; when, and how often, the whole tree was looked at
   (dirty t))                            ; whether the watch alone cannot tell what changed
 
-(sb-ext:defglobal *workspace* nil)
+(sb-ext:defglobal *workspace* nil "The one workspace of this process, or nil before it is opened.")
 
 (defvar *published* '() "Functions called with each index when it is published, in the publishing thread.")
 
-(defun opened-p () (and *workspace* t))
+(defun opened-p ()
+  "Whether a repository was opened; its index may still be being made."
+  (and *workspace* t))
 (defun the-workspace ()
   (or *workspace* (fail :not-open "No root is open; the host sends `open' first.")))
 
@@ -45,6 +47,7 @@
 (defun program (workspace) (and (null (workspace-ctags-reason workspace)) (workspace-ctags workspace)))
 
 (defun mark-unsaved (workspace)
+  "Notes that the index differs from its snapshot, which is written once edits have settled."
   (setf (workspace-unsaved workspace) t)
   (when (and (workspace-cache workspace) (null (workspace-saver workspace)))
     (setf (workspace-saver workspace)

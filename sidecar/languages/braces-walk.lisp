@@ -4,15 +4,16 @@
 (defpackage #:opl.languages.braces
   (:use #:cl #:opl.source.tokens #:opl.source.facts)
   (:import-from #:opl.source.names #:+none+ #:known #:u32-vector #:names)
-  (:export #:walk #:make-walk #:start-walk #:w-tokens #:w-facts #:w-names #:w-path #:w-scope #:w-def #:w-class #:w-dialect
-           #:w-open #:w-case #:w-member #:w-site #:w-argument #:with-argument #:call-arguments #:callback-node
+  (:export #:walk #:start-walk #:w-tokens #:w-facts #:w-names #:w-path #:w-scope #:w-def #:w-class #:w-dialect #:w-case #:w-member
+           #:w-site #:w-argument #:with-argument #:call-arguments #:callback-node
            #:with-expected #:w-expected
            #:dialect #:make-dialect #:dialect-primary #:dialect-postfix #:dialect-statement
            #:word-set #:in-word-set-p
            #:kind #:name #:mate #:line #:token-at #:identifier-p #:closer #:same-line-p #:new-line-p
-           #:define #:bind #:materialise #:with-body #:with-block #:set-end #:call-site #:cell-list #:node #:name-node #:member-node
+           #:define #:bind #:with-body #:with-block #:set-end #:call-site #:cell-list #:node #:name-node #:member-node
            #:literal-node #:code #:operand #:postfix #:expression #:arguments #:pieces #:do-pieces #:group #:find-at-depth
-           #:skip-angles #:ordinal #:string-name #:span-name #:*no-words* #:last-identifier #:do-angled-pieces #:truncating-nodes #:signature #:drop-nodes))
+           #:skip-angles #:ordinal #:string-name #:span-name #:*no-words* #:last-identifier #:do-angled-pieces #:truncating-nodes
+           #:signature #:drop-nodes))
 (in-package #:opl.languages.braces)
 (declaim (optimize (speed 1) (safety 1)))
 (declaim (ftype function arguments postfix primary))
@@ -29,10 +30,11 @@
 
 (declaim (inline in-word-set-p))
 (defun in-word-set-p (name set)
+  "Whether the name number NAME is in SET, made by `word-set'."
   (declare (type (unsigned-byte 32) name) (type simple-bit-vector set))
   (and (< name (length set)) (= 1 (sbit set name))))
 
-(defparameter *no-words* (word-set))
+(defparameter *no-words* (word-set) "A set that no name is in.")
 
 (defun no-hook (&rest arguments) (declare (ignore arguments)) nil)
 
@@ -74,14 +76,28 @@ words of operators that select a member."
   (add-scope facts +none+ +module-scope+ +none+)
   (make-walk :tokens tokens :facts facts :names names :path path :dialect dialect))
 
-(defmacro token-at (w i &rest literals) `(token-is (w-tokens ,w) ,i ,@literals))
+(defmacro token-at (w i &rest literals)
+  "Whether token I is one of LITERALS, strings known while compiling."
+  `(token-is (w-tokens ,w) ,i ,@literals))
 (declaim (inline kind name mate line identifier-p same-line-p new-line-p))
-(defun kind (w i) (token-kind (w-tokens w) i))
-(defun name (w i) (token-name (w-tokens w) i))
-(defun mate (w i) (token-mate (w-tokens w) i))
-(defun line (w i) (token-line (w-tokens w) i))
-(defun identifier-p (w i) (= (token-kind (w-tokens w) i) +identifier+))
-(defun same-line-p (w i j) (= (token-line (w-tokens w) i) (token-line (w-tokens w) j)))
+(defun kind (w i)
+  "The kind of token I; outside the file one that no token has."
+  (token-kind (w-tokens w) i))
+(defun name (w i)
+  "The name of token I, or +none+."
+  (token-name (w-tokens w) i))
+(defun mate (w i)
+  "The bracket that token I closes or is closed by, or +none+."
+  (token-mate (w-tokens w) i))
+(defun line (w i)
+  "The line of token I, from 1; 0 outside the file."
+  (token-line (w-tokens w) i))
+(defun identifier-p (w i)
+  "Whether token I is an identifier; keywords are identifiers as well."
+  (= (token-kind (w-tokens w) i) +identifier+))
+(defun same-line-p (w i j)
+  "Whether tokens I and J begin on one line."
+  (= (token-line (w-tokens w) i) (token-line (w-tokens w) j)))
 (defun new-line-p (w i)
   "Whether token I stands on a later line than the one before."
   (or (<= (the fixnum i) 0) (/= (token-line (w-tokens w) i) (token-line (w-tokens w) (1- i)))))
@@ -91,7 +107,9 @@ words of operators that select a member."
   (declare (type fixnum i to))
   (let ((mate (mate w i))) (if (and (/= mate +none+) (> mate i)) (min mate to) to)))
 
-(defun string-name (w string) (opl.source.names:intern-string (w-names w) string))
+(defun string-name (w string)
+  "The number of STRING in the names, added when new."
+  (opl.source.names:intern-string (w-names w) string))
 
 (defun span-name (w from to)
   "The name number of the text from token FROM up to token TO, without blanks (a qualified name)."
@@ -129,6 +147,7 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
     (setf (w-scope w) (add-scope (w-facts w) (w-scope w) +block-scope+ +none+) (w-open w) nil)))
 
 (defun bind (w name &key (kind +variable+) (type +none+) (value +none+) (target +none+) (index 0))
+  "The number of a new binding of NAME in the present scope, which is made now if its block had none yet."
   (materialise w)
   (add-binding (w-facts w) (w-scope w) name kind type value target index))
 
@@ -155,10 +174,18 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
 ;;; Nodes
 
 (declaim (inline node))
-(defun node (w op &optional (a +none+) (b +none+) (c +none+)) (add-node (w-facts w) op a b c))
-(defun name-node (w name) (add-node (w-facts w) +op-name+ name (w-scope w) +none+))
-(defun member-node (w of name &optional (static +none+)) (add-node (w-facts w) +op-member+ of name static))
-(defmacro literal-node (w string) `(node ,w +op-literal+ (known ,string)))
+(defun node (w op &optional (a +none+) (b +none+) (c +none+))
+  "The number of a new expression node; what A, B and C mean, OP says (see facts.lisp)."
+  (add-node (w-facts w) op a b c))
+(defun name-node (w name)
+  "The node of NAME as seen from the present scope."
+  (add-node (w-facts w) +op-name+ name (w-scope w) +none+))
+(defun member-node (w of name &optional (static +none+))
+  "The node of NAME in OF, a node; STATIC is not +none+ where it belongs to the class itself."
+  (add-node (w-facts w) +op-member+ of name static))
+(defmacro literal-node (w string)
+  "The node of a literal whose type is STRING, known while compiling."
+  `(node ,w +op-literal+ (known ,string)))
 
 (defun cell-list (w nodes)
   "The first of a chain of cells that hold NODES, or +none+."
@@ -180,5 +207,6 @@ there unless BIND is nil. FROM and TO: the tokens of its signature. The ordinal.
            (drop-nodes ,facts ,nodes))))))
 
 (defun drop-nodes (facts count)
+  "Takes back all nodes but the first COUNT: those of an expression that turned out to be something else."
   (let ((section (svref facts (load-time-value (position 'opl.source.facts::node (opl.source.columns:section-numbers)) t))))
     (setf (opl.source.columns:section-count section) count)))

@@ -5,7 +5,7 @@
   (:use #:cl)
   (:import-from #:opl.source.tokens #:tokens #:tokens-language)
   (:import-from #:opl.source.language #:language-family)
-  (:export #:define-extractor #:extract #:extractor-ctags-kinds #:extractor-p))
+  (:export #:define-extractor #:extract #:extractor-ctags-kinds))
 (in-package #:opl.languages.extractor)
 
 (defvar *extractors* (make-hash-table))
@@ -24,10 +24,6 @@ line: :all, or a list of ctags' kind names (those that the extractor finds itsel
                (declare (type tokens ,tokens) (type simple-vector ,facts) (ignorable ,names ,path))
                ,@body)))
      ',families))
-
-(defun extractor-p (family)
-  "Whether files of FAMILY have an extractor."
-  (nth-value 1 (gethash family *extractors*)))
 
 (defun extractor-ctags-kinds (family)
   "The kinds of ctags that FAMILY's extractor leaves to it; :all where there is no extractor."

@@ -5,13 +5,15 @@
 (defpackage #:opl.languages.keyworded
   (:use #:cl #:opl.source.tokens #:opl.source.facts #:opl.languages.braces)
   (:import-from #:opl.source.names #:+none+ #:known #:name-octet #:name-length)
-  (:export #:tongue #:make-tongue #:walk-tongue #:tongue-p #:words #:kinds #:expression-end #:take-declaration #:take-body #:parse-type
+  (:export #:tongue #:make-tongue #:walk-tongue #:words #:kinds #:expression-end #:take-declaration #:take-body #:parse-type
            #:upper-name-p #:*tongue* #:statement #:primary #:postfix-hook #:skip-annotations #:tongue-keywords #:tongue-openers))
 (in-package #:opl.languages.keyworded)
 (declaim (optimize (speed 1) (safety 1)))
 (declaim (ftype function take-function take-type))
 
-(defun words (&rest words) (apply #'word-set words))
+(defun words (&rest words)
+  "The set of WORDS, strings, for `in-word-set-p'."
+  (apply #'word-set words))
 
 (defmacro kinds (&rest pairs)
   "An association list from words to kinds, as name numbers: (kinds \"fun\" \"function\" …)."
@@ -38,12 +40,14 @@
   (cases nil)                                      ; `case a, b' in an enum
   (typed-fields nil))                              ; members are also declared by `type name;'
 
-(defvar *tongue* (make-tongue))
+(defvar *tongue* (make-tongue) "How the language that is read differs from its kin; bound for each file.")
 
 
 (defun kind-of (w i list) (and (identifier-p w i) (cdr (assoc (name w i) list))))
 
-(defun upper-name-p (w i) (and (identifier-p w i) (<= 65 (name-octet (w-names w) (name w i) 0) 90)))
+(defun upper-name-p (w i)
+  "Whether token I is an identifier that begins with an ASCII capital."
+  (and (identifier-p w i) (<= 65 (name-octet (w-names w) (name w i) 0) 90)))
 
 ;;; Types: a name, its arguments, what is optional about it
 

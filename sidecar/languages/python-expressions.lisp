@@ -8,13 +8,14 @@
                 #:tokens-octets)
   (:import-from #:opl.source.facts #:+op-name+ #:+op-member+ #:+op-call+ #:+op-index+ #:+op-literal+ #:+op-await+
                 #:+op-apply+ #:+op-function+ #:+op-union+ #:+op-element+ #:+op-property+ #:+op-either+ #:+op-array+
-                #:+op-tuple+ #:+op-typeof+ #:+op-super+ #:+op-cast+ #:+op-spread+ #:+op-callback+ #:draft-node-op #:draft-node-a #:draft-node-b
+                #:+op-tuple+ #:+op-typeof+ #:+op-super+ #:+op-cast+ #:+op-spread+ #:+op-callback+ #:draft-node-op #:draft-node-a
+           #:draft-node-b
                 #:draft-site-arity #:draft-site-arguments #:draft-node-c
                 #:+call+ #:+parameter+ #:+optional-parameter+ #:+rest-parameter+ #:+variable+ #:+block-scope+
                 #:+function-scope+ #:+defined+ #:add-binding)
-  (:export #:python #:make-python #:python-receiver #:python-class #:python-class-body #:python-elsewhere
+  (:export #:python #:python-receiver #:python-class #:python-class-body #:python-elsewhere
            #:python-mode #:advance #:expression #:expressions #:annotation #:bind-targets #:skip-to #:parameters
-           #:element-of #:item-of #:statement-end))
+           #:element-of #:statement-end))
 (in-package #:opl.languages.python-expressions)
 (declaim (optimize (speed 2) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
 
@@ -97,7 +98,9 @@ reads it. The position is after the bracket then."
 
 ;;; Targets
 
-(defun element-of (r value) (if (= value +none+) +none+ (node r +op-element+ value +none+)))
+(defun element-of (r value)
+  "The node of what iterating over the node VALUE gives; +none+ for +none+."
+  (if (= value +none+) +none+ (node r +op-element+ value +none+)))
 
 (defun item-of (r value k)
   "The node of the K-th item of VALUE, which is taken apart."

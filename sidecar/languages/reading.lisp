@@ -11,8 +11,8 @@
                 #:draft-def-end #:draft-def-body #:draft-def-flags #:draft-def-from #:draft-def-to #:+defined+ #:draft-site-callee
                 #:+module-scope+ #:+op-cons+ #:+op-name+ #:+op-member+ #:+op-call+ #:+op-literal+ #:+has-body+
                 #:add-test #:add-import #:+imported+ #:draft-def-name #:draft-def-kind #:draft-def-parent #:draft-def-line)
-  (:export #:reading #:make-reading #:reading-tokens #:reading-facts #:reading-names #:reading-path #:reading-p #:reading-limit
-           #:reading-scope #:reading-home #:reading-def #:reading-owner #:reading-depth #:reading-quiet #:reading-test
+  (:export #:reading #:make-reading #:reading-tokens #:reading-facts #:reading-names #:reading-p #:reading-limit
+           #:reading-scope #:reading-home #:reading-def #:reading-owner #:reading-depth #:reading-test
            #:start-reading #:is #:name-at #:kind-at #:line-at #:mate-at #:identifier-at-p #:closer #:last-line
            #:node #:name-node #:member-node #:literal-node #:cell #:reverse-cells
            #:define #:end-definition #:open-scope #:bind #:site #:mark #:text-of #:intern-text #:column #:mark-test
@@ -51,11 +51,21 @@ control stack of a thread holds several thousand frames.")
   (make-reading :tokens tokens :facts facts :names names :path path :limit (tokens-count tokens)))
 
 (declaim (inline name-at kind-at line-at mate-at identifier-at-p))
-(defun name-at (r i) (token-name (reading-tokens r) i))
-(defun kind-at (r i) (token-kind (reading-tokens r) i))
-(defun line-at (r i) (token-line (reading-tokens r) i))
-(defun mate-at (r i) (token-mate (reading-tokens r) i))
-(defun identifier-at-p (r i) (= (token-kind (reading-tokens r) i) +identifier+))
+(defun name-at (r i)
+  "The name of token I, a local number, or +none+."
+  (token-name (reading-tokens r) i))
+(defun kind-at (r i)
+  "The kind of token I; outside the file one that no token has."
+  (token-kind (reading-tokens r) i))
+(defun line-at (r i)
+  "The line of token I, from 1; 0 outside the file."
+  (token-line (reading-tokens r) i))
+(defun mate-at (r i)
+  "The bracket that token I closes or is closed by, or +none+."
+  (token-mate (reading-tokens r) i))
+(defun identifier-at-p (r i)
+  "Whether token I is an identifier; keywords are identifiers as well."
+  (= (token-kind (reading-tokens r) i) +identifier+))
 
 (defmacro is (r i &rest literals)
   "Whether token I reads as one of LITERALS."
@@ -75,6 +85,7 @@ control stack of a thread holds several thousand frames.")
 
 (declaim (inline octet-in))
 (defun octet-in (r offset)
+  "The octet at OFFSET of the file, or 0 behind its end."
   (declare (type reading r) (type index offset))
   (let ((tokens (reading-tokens r)))
     (if (< offset (tokens-size tokens)) (aref (tokens-octets tokens) offset) 0)))
@@ -104,7 +115,9 @@ control stack of a thread holds several thousand frames.")
       (string-content (reading-tokens r) i)
       (opl.source.tokens:token-text (reading-tokens r) i)))
 
-(defun intern-text (r text) (intern-string (reading-names r) text))
+(defun intern-text (r text)
+  "The number of TEXT in the names, added when new."
+  (intern-string (reading-names r) text))
 
 (defun name-begins-p (r name octet)
   "Whether the first octet of NAME is OCTET."
@@ -122,17 +135,28 @@ control stack of a thread holds several thousand frames.")
                         ((/= octet 95) (return nil)))))))
 
 (defun path-name-of (r)
+  "The name of the file that is read, without its folders."
   (let ((path (reading-path r))) (subseq path (1+ (or (position #\/ path :from-end t) -1)))))
 
 ;;; Facts
 
 (declaim (inline node name-node member-node literal-node))
-(defun node (r op &optional (a +none+) (b +none+) (c +none+)) (add-node (reading-facts r) op a b c))
-(defun name-node (r name) (add-node (reading-facts r) +op-name+ name (reading-scope r) +none+))
-(defun member-node (r object name &optional (static +none+)) (add-node (reading-facts r) +op-member+ object name static))
-(defun literal-node (r type) (add-node (reading-facts r) +op-literal+ type +none+ +none+))
+(defun node (r op &optional (a +none+) (b +none+) (c +none+))
+  "The number of a new expression node; what A, B and C mean, OP says (see facts.lisp)."
+  (add-node (reading-facts r) op a b c))
+(defun name-node (r name)
+  "The node of NAME as seen from the present scope."
+  (add-node (reading-facts r) +op-name+ name (reading-scope r) +none+))
+(defun member-node (r object name &optional (static +none+))
+  "The node of NAME in OBJECT, a node; STATIC is not +none+ where it belongs to the class itself."
+  (add-node (reading-facts r) +op-member+ object name static))
+(defun literal-node (r type)
+  "The node of a literal whose type is the name TYPE."
+  (add-node (reading-facts r) +op-literal+ type +none+ +none+))
 
-(defun cell (r node next) (add-node (reading-facts r) +op-cons+ node next +none+))
+(defun cell (r node next)
+  "The node of a list whose first is NODE; NEXT is the rest or +none+."
+  (add-node (reading-facts r) +op-cons+ node next +none+))
 
 (defun reverse-cells (r cells)
   "CELLS were added last first; turns their order in place. The first cell."
@@ -148,9 +172,12 @@ control stack of a thread holds several thousand frames.")
   (add-scope (reading-facts r) (reading-scope r) kind def))
 
 (defun bind (r name kind &key (scope (reading-home r)) (type +none+) (value +none+) (target +none+) (index 0))
+  "The number of a new binding of NAME, in the home of the present scope unless SCOPE says otherwise."
   (add-binding (reading-facts r) scope name kind type value target index))
 
-(defun mark (r key value &optional (more 0)) (add-mark (reading-facts r) key value more))
+(defun mark (r key value &optional (more 0))
+  "Notes VALUE and MORE under KEY, which families read by `do-marks'."
+  (add-mark (reading-facts r) key value more))
 
 (defconstant +longest-signature+ 200 "Octets of a declaration that are shown.")
 
@@ -174,6 +201,7 @@ nil; its ordinal."
     def))
 
 (defun flag (r def flags)
+  "Adds the bits FLAGS to definition DEF."
   (setf (draft-def-flags (reading-facts r) def) (logior flags (draft-def-flags (reading-facts r) def))))
 
 (defun end-definition (r def line)
@@ -202,7 +230,9 @@ nil; its ordinal."
 ;;; Depth
 
 (declaim (inline too-deep-p))
-(defun too-deep-p (r) (> (reading-depth r) +deepest-nesting+))
+(defun too-deep-p (r)
+  "Whether expressions are nested so deeply that they are stepped over rather than read."
+  (> (reading-depth r) +deepest-nesting+))
 
 (defmacro with-depth ((r &optional otherwise) &body body)
   "Runs BODY, which may not be left but at its end, one level deeper; beyond the deepest level OTHERWISE instead."

@@ -24,6 +24,7 @@ history is worth 4 points of Acc@3. A later answer does not wait.")
           :test #'string=))))
 
 (defun emit-symbol (index row)
+  "Sends ROW of an answer as a row `symbol'; its place and kind are those of INDEX."
   (let* ((tag (symbol-row-tag row)) (names (index-names index)) (scope (tag-scope index tag)))
     (emit symbol (symbol-row-path row) (tag-line index tag) (tag-end index tag) (name-string names (tag-kind index tag))
           (name-string names (tag-name index tag)) (and (string/= scope "") scope) (symbol-row-signature row)
@@ -39,6 +40,7 @@ history is worth 4 points of Acc@3. A later answer does not wait.")
               (relation-certainty relation))))))
 
 (defun emit-file (row)
+  "Sends ROW of an answer as a row `ranked-file'."
   (emit ranked-file (file-row-path row) (file-row-score row) (file-row-role row) (file-row-hop row) (file-row-reasons row)))
 
 (define-operation context (task limit offset explain)

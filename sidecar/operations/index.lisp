@@ -11,7 +11,7 @@
   (:import-from #:opl.source.text #:load-text)
   (:import-from #:opl.index.ctags #:check-ctags)
   (:import-from #:opl.index.find #:find-tags)
-  (:export #:signature-text #:*edge-counter* #:scope-text))
+  (:export #:signature-text #:*edge-counter*))
 (in-package #:opl.operations.index)
 
 (defvar *edge-counter* nil

@@ -7,7 +7,7 @@
   (:import-from #:opl.source.files #:git-output)
   (:import-from #:opl.wire.children #:with-child)
   (:import-from #:opl.index.store #:index-root #:index-live-count)
-  (:export #:read-history #:current-history #:history-state #:follow-head #:wait-for-history #:history-within #:begin-reading #:+history-octets+
+  (:export #:read-history #:current-history #:history-state #:follow-head #:history-within #:begin-reading
            #:*on-change*))
 (in-package #:opl.search.commits)
 
@@ -177,12 +177,6 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
         (setf (state-thread state)
               (sb-thread:make-thread (lambda () (ignore-errors (bring-up-to-date state files))) :name "history"))))
     nil))
-
-(defun wait-for-history (root)
-  "Waits until the history of ROOT that is being read is there, and returns it; for measuring and tests."
-  (let ((thread (state-thread (state-of root))))
-    (when thread (sb-thread:join-thread thread :default nil))
-    (current-history root)))
 
 (defun history-within (root seconds)
   "The history of ROOT, waiting at most SECONDS when one is being read because none is there or because HEAD has left the one that

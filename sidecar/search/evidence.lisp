@@ -4,10 +4,11 @@
   (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.query #:opl.search.reading)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:find-name #:+none+)
   (:export #:evidence #:prepare-evidence #:evidence-index #:evidence-task #:evidence-tables #:evidence-terms #:evidence-words
-           #:evidence-uses #:evidence-use-count #:evidence-scores #:evidence-frequencies #:evidence-definitions #:evidence-term-count #:slot-count
+           #:evidence-uses #:evidence-use-count #:evidence-scores #:evidence-frequencies #:evidence-definitions #:evidence-term-count
+           #:slot-count
            #:evidence-weights #:evidence-title-weights #:evidence-kinds #:evidence-file-count #:evidence-history
-           #:evidence-names #:evidence-name-slots #:term-weight
-           #:evidence-memo #:evidence-edited #:slot-of #:make-slot-table #:evidence-slot-table #:*region-weights*))
+           #:evidence-names #:evidence-name-slots
+           #:evidence-memo #:evidence-edited #:slot-of #:evidence-slot-table))
 (in-package #:opl.search.evidence)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -125,7 +126,9 @@
                (evidence-words evidence)))))
 
 (declaim (inline slot-count))
-(defun slot-count (evidence) (+ (evidence-term-count evidence) (length (evidence-words evidence))))
+(defun slot-count (evidence)
+  "How many slots the task's terms and words take, terms first."
+  (+ (evidence-term-count evidence) (length (evidence-words evidence))))
 
 (defun prepare-evidence (index history task &key edited)
   "What is to be looked for in INDEX for TASK; HISTORY may be nil. EDITED: paths edited in this session."

@@ -10,10 +10,10 @@
   (:import-from #:opl.search.plain #:plain-word-p)
   (:import-from #:opl.search.places #:source-path-p)
   (:export #:history #:make-history #:history-count #:history-times #:history-shas #:history-lengths #:history-term-starts
-           #:history-terms #:history-file-starts #:history-files #:history-breadths #:history-merges #:history-references
-           #:history-reference-count #:history-names #:history-path #:history-head #:history-note #:history-octets #:copy-history #:history-kept
-           #:add-log #:make-log-reader #:feed-log #:finish-log #:newest-time #:do-commit-files
-           #:history-columns #:history-from-columns #:+commits+ #:+first-path+))
+           #:history-terms #:history-file-starts #:history-breadths #:history-references
+           #:history-reference-count #:history-names #:history-path #:history-head #:history-note #:history-octets #:copy-history
+           #:history-kept #:make-log-reader #:feed-log #:finish-log #:newest-time #:do-commit-files
+           #:history-columns #:history-from-columns #:+commits+))
 (in-package #:opl.search.history)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -42,7 +42,9 @@
   (references (make-u32 256) :type u32-vector)     ; pairs: number of an issue, commit
   (names (make-names-arena) :type names))          ; of paths
 
-(defun history-path (history number) (name-string (history-names history) number))
+(defun history-path (history number)
+  "The path that has NUMBER in HISTORY; the file may be gone since."
+  (name-string (history-names history) number))
 
 (defun history-octets (history)
   "Octets that HISTORY takes, the paths' table aside."

@@ -10,7 +10,7 @@
   (:import-from #:opl.graph.world #:world-of)
   (:import-from #:opl.graph.types #:import-file)
   (:import-from #:opl.search.query #:task-title)
-  (:export #:imports-of #:best-files #:imported-scores #:used-scores #:together-scores #:part-scores #:title-parts))
+  (:export #:imports-of #:imported-scores #:used-scores #:together-scores #:part-scores #:title-parts))
 (in-package #:opl.search.near)
 
 (declaim (optimize (speed 2) (safety 1)))

@@ -7,7 +7,8 @@
   (:import-from #:opl.source.names #:octets #:make-octets #:u32-vector #:make-u32 #:+none+)
   (:import-from #:opl.source.columns #:run #:do-column)
   (:import-from #:opl.search.text #:symbol-class #:uses-code #:uses-comments #:uses-strings)
-  (:export #:occurrences #:make-occurrences #:occurrences-starts #:occurrences-octets #:build-occurrences #:occurrences-of #:do-occurrences #:occurrences-octet-count #:definitions-of-class #:+most-definitions+))
+  (:export #:occurrences #:make-occurrences #:occurrences-starts #:occurrences-octets #:build-occurrences #:occurrences-of #:do-occurrences
+           #:occurrences-octet-count #:definitions-of-class))
 (in-package #:opl.search.occurrences)
 
 (declaim (optimize (speed 3) (safety 0)))

@@ -7,8 +7,8 @@
   (:import-from #:opl.source.language #:path-name)
   (:import-from #:opl.search.places #:path-components)
   (:import-from #:opl.search.lexical #:inverse-frequency)
-  (:export #:similar-commit-scores #:message-scores #:recency-scores #:reference-scores #:past-of #:past-files #:past-commits #:past-recent
-           #:commit-evidence #:similar-commits))
+  (:export #:similar-commit-scores #:message-scores #:recency-scores #:reference-scores #:past-of #:past-files #:past-commits
+           #:similar-commits))
 (in-package #:opl.search.past)
 
 (declaim (optimize (speed 2) (safety 1)))

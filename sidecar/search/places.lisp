@@ -7,7 +7,7 @@
   (:import-from #:opl.source.language #:language-of-path #:language-text-p #:path-name #:extension-of)
   (:import-from #:opl.search.terms #:map-terms)
   (:export #:path-class #:path-components #:entry-file-p #:path-stem #:component-terms #:test-path-p
-           #:+source+ #:+aside+ #:+tests+ #:+documents+ #:+foreign+ #:class-name-of #:source-path-p))
+           #:+source+ #:+aside+ #:+tests+ #:+documents+ #:+foreign+ #:source-path-p))
 (in-package #:opl.search.places)
 
 (defconstant +source+ 0 "The program itself.")
@@ -15,8 +15,6 @@
 (defconstant +tests+ 2 "Tests and what they alone use.")
 (defconstant +documents+ 3 "Prose, configuration, data, style sheets and markup.")
 (defconstant +foreign+ 4 "Vendored, bundled or built.")
-
-(defun class-name-of (class) (svref #("source" "aside" "test" "document" "vendored or generated") class))
 
 (defun string-set (&rest lists)
   (let ((table (make-hash-table :test 'equal)))

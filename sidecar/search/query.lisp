@@ -11,8 +11,8 @@
            #:task-references #:task-commits #:task-title #:task-raw
            #:word #:word-text #:word-counts #:word-called-p #:word-inline-p #:word-qualifiers #:word-shape-of #:word-total
            #:term #:term-hash #:term-counts #:term-whole-p #:term-kind #:term-plain-p #:term-text
-           #:mention #:mention-path #:mention-region #:mention-order #:mention-url-p
-           #:chain #:chain-names #:chain-import-p #:+longest-task+))
+           #:mention #:mention-path #:mention-region
+           #:chain #:chain-names #:chain-import-p))
 (in-package #:opl.search.query)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -34,7 +34,9 @@
   (kind +part+ :type fixnum)
   (plain-p t))                          ; all its forms are plain words
 
-(defun term-whole-p (term) (= (term-kind term) +whole+))
+(defun term-whole-p (term)
+  "Whether TERM is a whole name rather than a part of one."
+  (= (term-kind term) +whole+))
 
 (defstruct mention path region order url-p)
 (defstruct chain names import-p)
@@ -49,7 +51,9 @@
   (references '() :type list)           ; numbers of issues
   (commits '() :type list))             ; shas as written, lower case
 
-(defun word-total (word) (reduce #'+ (word-counts word)))
+(defun word-total (word)
+  "How often WORD stands in the task, in all regions."
+  (reduce #'+ (word-counts word)))
 
 ;;; Collecting
 

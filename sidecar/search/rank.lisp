@@ -8,7 +8,7 @@
   (:import-from #:opl.search.text #:text-count #:text-types #:text-functions #:text-lines #:text-flags #:+made-by-a-tool+)
   (:import-from #:opl.search.query #:task-text #:task-title #:word-shape-of #:word-called-p #:word-inline-p)
   (:export #:channel #:channel-name #:channel-weight #:channel-source #:channel-prior-p #:channel-function #:channels
-           #:find-channel #:add-channel #:remove-channel #:set-channel-weight #:reset-channels #:define-channel
+           #:find-channel #:add-channel #:remove-channel #:set-channel-weight #:reset-channels
            #:*channels* #:greatest))
 (in-package #:opl.search.rank)
 

@@ -3,22 +3,24 @@
 (defpackage #:opl.search.reading
   (:use #:cl)
   (:import-from #:opl.source.language #:language-of-path #:extension-of)
-  (:export #:word-character-p #:word-start-character-p #:line-region #:map-words #:map-path-mentions #:map-chains #:fence-p
+  (:export #:word-character-p #:line-region #:map-words #:map-path-mentions #:map-chains #:fence-p
            #:without-comments #:map-urls #:url-path #:python-frame #:split-lines
            #:+title+ #:+prose+ #:+inline+ #:+code+ #:+trace+ #:+regions+ #:hexadecimal-p #:starts-with))
 (in-package #:opl.search.reading)
 
-(defconstant +title+ 0)
-(defconstant +prose+ 1)
-(defconstant +inline+ 2)
-(defconstant +code+ 3)
-(defconstant +trace+ 4)
+(defconstant +title+ 0 "The task's first line.")
+(defconstant +prose+ 1 "Sentences.")
+(defconstant +inline+ 2 "Code within a sentence.")
+(defconstant +code+ 3 "Blocks of code.")
+(defconstant +trace+ 4 "Stacks and logs.")
 (defconstant +regions+ 5 "Kinds of text a task is made of.")
 
 (declaim (inline word-start-character-p word-character-p))
 (defun word-start-character-p (c)
   (or (char<= #\a c #\z) (char<= #\A c #\Z) (char= c #\_) (and (> (char-code c) 127) (alpha-char-p c))))
-(defun word-character-p (c) (or (word-start-character-p c) (char<= #\0 c #\9)))
+(defun word-character-p (c)
+  "Whether C may be in a name; letters of any script may."
+  (or (word-start-character-p c) (char<= #\0 c #\9)))
 (defun digit-p (c) (char<= #\0 c #\9))
 (defun blank-p (c) (member c '(#\Space #\Tab #\Return)))
 
@@ -41,6 +43,7 @@
                (if close (setf start (+ close 3)) (return))))))
 
 (defun starts-with (prefix text &optional (start 0))
+  "Whether PREFIX stands in TEXT at START, case and all."
   (let ((end (+ start (length prefix)))) (and (<= end (length text)) (string= prefix text :start2 start :end2 end))))
 
 (defun fence-p (line)

@@ -6,7 +6,7 @@
   (:local-nicknames (#:world #:opl.graph.world) (#:edges #:opl.graph.edges))
   (:import-from #:opl.source.names #:+none+ #:name-string)
   (:import-from #:opl.search.tests #:tests-of)
-  (:export #:related-files #:relation #:relation-role #:relation-tag #:relation-file #:relation-weight #:relation-from #:relation-certainty
+  (:export #:related-files #:relation #:relation-role #:relation-tag #:relation-file #:relation-from #:relation-certainty
            #:relation-why #:relation-line #:graph-neighbours))
 (in-package #:opl.search.related)
 

@@ -3,7 +3,8 @@
 
 (defpackage #:opl.search.symbols
   (:use #:cl #:opl.index.store #:opl.source.facts #:opl.search.tables #:opl.search.evidence #:opl.search.query #:opl.search.ranking)
-  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:name-string #:name-bounds #:names-octets #:with-names-locked
+  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:+none+ #:name-string #:name-bounds #:names-octets
+           #:with-names-locked
                 #:octets-string)
   (:import-from #:opl.source.columns #:run)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
@@ -13,7 +14,7 @@
   (:import-from #:opl.search.lexical #:inverse-frequency)
   (:import-from #:opl.search.mentions #:word-weight)
   (:export #:likely-symbols #:symbol-hit #:symbol-hit-file #:symbol-hit-def #:symbol-hit-score #:symbol-hit-octets #:symbol-hit-size
-           #:*read-text* #:signature-text))
+           #:signature-text))
 (in-package #:opl.search.symbols)
 
 (declaim (optimize (speed 2) (safety 1)))

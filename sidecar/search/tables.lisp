@@ -4,8 +4,9 @@
 (defpackage #:opl.search.tables
   (:use #:cl #:opl.index.store #:opl.search.text #:opl.search.places #:opl.search.words)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32)
-  (:export #:tables #:tables-of #:tables-words #:tables-stale #:tables-stale-files #:tables-classes #:tables-starts #:tables-hashes #:tables-entries
-           #:tables-candidates #:tables-averages #:tables-octets #:field-length #:tables-norms #:+fields+ #:floats #:make-floats #:**nothing** #:nothing-p
+  (:export #:tables #:tables-of #:tables-words #:tables-stale #:tables-stale-files #:tables-classes #:tables-starts #:tables-hashes
+           #:tables-entries
+           #:tables-candidates #:tables-averages #:field-length #:tables-norms #:+fields+ #:floats #:make-floats #:**nothing** #:nothing-p
            #:+base+ #:+folder+ #:+types+ #:+functions+ #:+others+ #:+code-words+ #:+comment-words+ #:+string-words+
            #:candidate-class-p #:tables-only-p))
 (in-package #:opl.search.tables)
@@ -14,24 +15,28 @@
 
 (deftype floats () '(simple-array single-float (*)))
 (declaim (ftype (function (fixnum) (values floats &optional)) make-floats))
-(defun make-floats (size) (make-array size :element-type 'single-float :initial-element 0.0))
+(defun make-floats (size)
+  "A score for each of SIZE files, all 0."
+  (make-array size :element-type 'single-float :initial-element 0.0))
 
 (declaim (type floats **nothing**))
 (sb-ext:defglobal **nothing** (make-array 0 :element-type 'single-float)
   "In place of a vector by file in which no file has anything: most tasks leave most kinds of evidence out, and a tree has many files.")
 (declaim (inline nothing-p))
-(defun nothing-p (scores) (declare (type floats scores)) (zerop (length scores)))
+(defun nothing-p (scores)
+  "Whether SCORES is `**nothing**': no file has any."
+  (declare (type floats scores)) (zerop (length scores)))
 
 ;;; The fields of a file, in the order in which they are counted
 (defconstant +base+ 0 "The terms of its name.")
 (defconstant +folder+ 1 "Those of the folders it stands in.")
-(defconstant +types+ 2)
-(defconstant +functions+ 3)
-(defconstant +others+ 4)
-(defconstant +code-words+ 5)
-(defconstant +comment-words+ 6)
-(defconstant +string-words+ 7)
-(defconstant +fields+ 8)
+(defconstant +types+ 2 "Names of the types it defines.")
+(defconstant +functions+ 3 "Names of the functions it defines.")
+(defconstant +others+ 4 "Names of what else it defines.")
+(defconstant +code-words+ 5 "Words of its code.")
+(defconstant +comment-words+ 6 "Words of its comments.")
+(defconstant +string-words+ 7 "Words of its strings.")
+(defconstant +fields+ 8 "How many fields there are.")
 
 ;;; Places, by file number, which stays with a path from one generation of the index to the next
 
@@ -173,8 +178,3 @@
   (let ((shared (gethash (index-numbers index) *shared*)))
     (when (and shared (shared-words shared)) (keep-words (shared-words shared) index cache))))
 (pushnew 'keep-words-with opl.index.snapshot:*written*)
-
-(defun tables-octets (tables)
-  "Octets that TABLES take."
-  (+ (words-octets (tables-words tables)) (length (tables-classes tables))
-     (* 4 (+ (length (tables-starts tables)) (length (tables-hashes tables)) (length (tables-lengths tables)) (length (tables-norms tables))))))

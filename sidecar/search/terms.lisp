@@ -9,8 +9,8 @@
   (:use #:cl)
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:make-octets #:names #:names-count
                 #:names-octets #:name-bounds #:with-names-locked)
-  (:export #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+ #:string-terms #:term-hash #:whole-hash #:stem-end
-           #:part-count #:word-start-p #:word-octet-p #:+term-octets+ #:map-parts))
+  (:export #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+ #:term-hash
+           #:part-count #:word-start-p #:word-octet-p #:map-parts))
 (in-package #:opl.search.terms)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -24,8 +24,12 @@
 (defun upper-p (octet) (<= 65 octet 90))
 (defun lower-p (octet) (or (<= 97 octet 122) (>= octet 128)))
 (defun digit-p (octet) (<= 48 octet 57))
-(defun word-start-p (octet) (or (<= 97 octet 122) (<= 65 octet 90) (= octet 95) (>= octet 128)))
-(defun word-octet-p (octet) (or (word-start-p octet) (<= 48 octet 57)))
+(defun word-start-p (octet)
+  "Whether OCTET may begin a name; all of UTF-8 beyond ASCII may."
+  (or (<= 97 octet 122) (<= 65 octet 90) (= octet 95) (>= octet 128)))
+(defun word-octet-p (octet)
+  "Whether OCTET may be in a name."
+  (or (word-start-p octet) (<= 48 octet 57)))
 
 (declaim (inline mix))
 (defun mix (hash octet)
@@ -150,8 +154,8 @@ first; a part counts from two octets on and not when all digits."
                octets start end)
     nil))
 
-(defconstant +part+ 0)
-(defconstant +whole+ 1)
+(defconstant +part+ 0 "One part of a name.")
+(defconstant +whole+ 1 "A name of several parts as it stands.")
 (defconstant +pair+ 2 "Two parts in a row.")
 (defconstant +root+ 3 "The first letters of a long part.")
 
@@ -198,9 +202,3 @@ by its pair and its root, the whole last."
   "The number of parts of the name STRING."
   (let ((octets (opl.source.names:string-octets string)))
     (map-parts (lambda (from to) (declare (ignore from to))) octets 0 (length octets))))
-
-(defun string-terms (string)
-  "The terms of the name STRING as a list of (hash . whole-p)."
-  (let ((octets (opl.source.names:string-octets string)) (terms '()))
-    (map-terms (lambda (hash whole-p) (push (cons hash whole-p) terms)) octets 0 (length octets))
-    (nreverse terms)))

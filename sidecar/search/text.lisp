@@ -9,10 +9,9 @@
   (:import-from #:opl.source.language #:language-text-p #:language-syntax #:language-family #:language-name
                 #:path-name #:extension-of)
   (:import-from #:opl.search.terms #:word-start-p #:word-octet-p)
-  (:export #:add-text-facts #:add-text #:text-count #:text-lines #:text-code #:text-comments #:text-strings #:text-types
-           #:text-functions #:text-others #:text-flags #:draft-text-count
-           #:add-trigram #:trigram-count #:trigram-hash #:draft-trigram-count #:draft-trigram-hash
-           #:+made-by-a-tool+ #:+prose-or-data+ #:uses-code #:uses-comments #:uses-strings #:symbol-class #:map-trigrams))
+  (:export #:add-text-facts #:text-count #:text-lines #:text-code #:text-comments #:text-strings #:text-types
+           #:text-functions #:text-others #:text-flags #:trigram-count #:trigram-hash
+           #:+made-by-a-tool+ #:uses-code #:uses-comments #:uses-strings #:symbol-class #:map-trigrams))
 (in-package #:opl.search.text)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -35,9 +34,15 @@
 (defconstant +trigrams+ 4096 "Word trigrams kept of one file.")
 
 (declaim (inline uses-code uses-comments uses-strings))
-(defun uses-code (uses) (ldb (byte 12 0) uses))
-(defun uses-comments (uses) (ldb (byte 10 12) uses))
-(defun uses-strings (uses) (ldb (byte 10 22) uses))
+(defun uses-code (uses)
+  "How often the word stands in code, at most 4095."
+  (ldb (byte 12 0) uses))
+(defun uses-comments (uses)
+  "How often the word stands in comments, at most 1023."
+  (ldb (byte 10 12) uses))
+(defun uses-strings (uses)
+  "How often the word stands in strings, at most 1023."
+  (ldb (byte 10 22) uses))
 
 (defun symbol-class (kind)
   "0 for a KIND (a name number) that is a type or module, 1 for what is called, 2 for any other."

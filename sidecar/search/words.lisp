@@ -9,7 +9,7 @@
   (:import-from #:opl.search.text #:trigram-count #:trigram-hash)
   (:import-from #:opl.index.snapshot #:snapshot-of #:write-blocks #:read-blocks)
   (:import-from #:opl.index.workspace #:*workspace* #:workspace-cache)
-  (:export #:words #:words-for #:keep-words #:words-terms #:words-occurrences #:words-phrases #:words-octets))
+  (:export #:words #:words-for #:keep-words #:words-terms #:words-occurrences #:words-phrases))
 (in-package #:opl.search.words)
 
 (declaim (optimize (speed 2) (safety 1)))

@@ -13,7 +13,7 @@
                 #:observation-state #:observation-text #:line-octets #:read-observations #:now)
   (:export #:journal #:journal-path #:open-journal #:append-observation #:sync-journal #:close-journal
            #:journal-files #:journal-size-of #:read-journal #:prune-journals
-           #:+journal-limit+ #:+folder-limit+ #:+age-limit-days+))
+           #:+journal-limit+))
 
 (in-package #:opl.session.journal)
 

@@ -10,7 +10,7 @@
   (:import-from #:opl.session.journal
                 #:open-journal #:append-observation #:sync-journal #:close-journal #:journal-files #:journal-size-of #:read-journal
                 #:prune-journals)
-  (:export #:memory #:make-memory #:memory-trouble #:*memory* #:attach-memory #:detach-memory
+  (:export #:memory #:memory-trouble #:*memory* #:attach-memory
            #:observe #:remember #:observations #:all-observations #:session-parent-of #:session-head-of #:sessions
            #:observation-count #:last-time #:latest-session #:current-session #:sync-session))
 

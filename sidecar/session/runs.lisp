@@ -8,10 +8,10 @@
   (:use #:cl)
   (:import-from #:opl.wire.fields #:octets #:line-buffer #:make-line-buffer #:line-buffer-octets #:line-buffer-fill
                 #:put-octet #:put-text #:split-fields)
-  (:export #:run #:make-run #:run-time #:run-tree #:run-scope #:run-folder #:run-runner #:run-verdict #:run-seconds
-           #:run-passed #:run-failed #:run-skipped #:run-command #:run-files #:run-failures #:run-lessons
-           #:past-test #:make-past-test #:past-test-name #:past-test-path
-           #:lesson #:make-lesson #:lesson-symbol #:lesson-path #:lesson-test #:lesson-failed #:lesson-passed
+  (:export #:run #:make-run #:run-tree #:run-scope #:run-folder #:run-runner #:run-verdict #:run-seconds
+           #:run-passed #:run-failed #:run-command #:run-files #:run-failures
+           #:past-test #:past-test-name #:past-test-path
+           #:lesson #:lesson-symbol #:lesson-path #:lesson-test #:lesson-failed #:lesson-passed
            #:add-entry #:record-run #:recorded-runs #:runs-of-tree #:still-failing #:lessons #:lessons-of))
 
 (in-package #:opl.session.runs)

@@ -4,9 +4,9 @@
 
 (defpackage #:opl.session.secrets
   (:use #:cl)
-  (:export #:telling-p #:doubtful-p #:harmless-p #:run-end #:boundary-p #:token-character-p #:value-character-p #:name-character-p
-           #:find-random-word #:plain-text #:find-private-key #:find-web-token #:find-prefixed-token #:find-address-password #:find-hook-address #:find-authorization
-           #:+token-length+))
+  (:export #:telling-p #:doubtful-p #:harmless-p #:run-end #:boundary-p #:value-character-p #:name-character-p
+           #:find-random-word #:plain-text #:find-private-key #:find-web-token #:find-prefixed-token #:find-address-password
+           #:find-hook-address #:find-authorization))
 
 (in-package #:opl.session.secrets)
 
@@ -67,17 +67,21 @@
   (or (and (alphanumericp character) (< (char-code character) 128)) (find character "_-")))
 
 (defun value-character-p (character)
+  "Whether CHARACTER may be in a secret that is the value of a name."
   (or (token-character-p character) (find character "+/=.~%!@#$^&*:?")))
 
 (defun name-character-p (character)
+  "Whether CHARACTER may be in the name of a variable, a key or a header."
   (or (alphanumericp character) (find character "_-.")))
 
 (defun run-end (text start predicate)
+  "Where the characters that satisfy PREDICATE end, from START on; the length of TEXT when they all do."
   (or (position-if-not predicate text :start start) (length text)))
 
 ;;; The rules.
 
 (defun find-private-key (text at)
+  "The first block of a private key at AT or after. Values: start, end, what it is; nil when there is none."
   (let ((start (search "-----BEGIN " text :start2 at)))
     (when start
       (let ((line-end (run-end text start (lambda (c) (char/= c #\Newline)))))
@@ -93,6 +97,7 @@
             (find-private-key text (+ start 11)))))))
 
 (defun boundary-p (text position)
+  "Whether a token may begin at POSITION: no token character stands before it."
   (or (zerop position) (not (token-character-p (char text (1- position))))))
 
 (defun find-web-token (text at)
@@ -124,6 +129,7 @@
             (return end)))))))
 
 (defun find-prefixed-token (text at)
+  "The first token at AT or after that a maker's prefix tells. Values: start, end, what it is; nil when there is none."
   (loop for start from at below (length text)
         for end = (and (boundary-p text start) (prefixed-token-end text start))
         when end return (values start end "token")))
@@ -165,6 +171,7 @@ the colon and no port after it."
   "Addresses whose path is the secret.")
 
 (defun find-hook-address (text at)
+  "The secret part of the first address of a web hook at AT or after: (start end what), or nil."
   (let ((found nil))
     (dolist (hook *hooks*)
       (let ((start (search hook text :start2 at)))

@@ -4,7 +4,7 @@
   (:use #:cl)
   (:import-from #:opl.session.observation #:shorten)
   (:import-from #:opl.session.facts #:section #:make-section #:section-title #:section-items #:facts)
-  (:export #:summary #:fitted-facts #:estimate-tokens #:+default-tokens+))
+  (:export #:summary #:fitted-facts #:estimate-tokens))
 
 (in-package #:opl.session.summary)
 

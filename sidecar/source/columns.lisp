@@ -9,7 +9,7 @@
 (defpackage #:opl.source.columns
   (:use #:cl)
   (:import-from #:opl.source.names #:u32-vector #:make-u32 #:+none+)
-  (:export #:section #:make-section #:section-count #:section-columns #:section-reset
+  (:export #:section #:make-section #:section-count #:section-columns
            #:define-section #:do-column #:run #:make-run #:run-words #:run-start #:pack-sections #:make-slab #:run-size #:section-numbers))
 (in-package #:opl.source.columns)
 
@@ -20,6 +20,7 @@
   (columns (vector) :type simple-vector))          ; of u32-vector, all of one length
 
 (defun make-section (columns)
+  "An empty section of COLUMNS columns, with room for 64 rows at first."
   (%make-section :columns (coerce (loop repeat columns collect (make-u32 64)) 'simple-vector)))
 
 (defun section-reset (section) (setf (section-count section) 0) section)
@@ -44,7 +45,9 @@
   (defvar *section-widths* (make-hash-table))
   (defun section-number (name) (position name *sections*)))
 
-(defun section-numbers () (copy-list *sections*))
+(defun section-numbers ()
+  "The names of the sections in order: the place of a name is its section's number in a run."
+  (copy-list *sections*))
 
 (defun descriptor-place (section column)
   "Where a run holds the descriptor of COLUMN, counted from 0, of SECTION."
@@ -224,7 +227,9 @@ need not ask for the width at each row. BODY is compiled four times; what it doe
       (make-run words start))))
 
 (declaim (inline run-size))
-(defun run-size (run) (aref (run-words run) (run-start run)))
+(defun run-size (run)
+  "How many words RUN takes."
+  (aref (run-words run) (run-start run)))
 
 (export '(make-facts facts-reset))
 (defun make-facts ()

@@ -6,8 +6,8 @@
   (:use #:cl #:opl.source.octets)
   (:import-from #:opl.source.names #:octets #:octets-string)
   (:import-from #:opl.wire.children #:with-child)
-  (:export #:listing #:listing-paths #:listing-folders #:listing-source #:listing-reason #:listing-skipped
-           #:rule-file-p #:listed-native #:*rule-files* #:list-files #:excluded-p #:glob-match-p #:git-output #:listed-names #:+file-limit+ #:git-root-p))
+  (:export #:listing #:listing-paths #:listing-folders #:listing-source #:listing-reason
+           #:rule-file-p #:listed-native #:*rule-files* #:list-files #:excluded-p #:glob-match-p #:git-output #:listed-names))
 (in-package #:opl.source.files)
 
 (defconstant +file-limit+ 400000
@@ -85,11 +85,6 @@ git's locks, asks nothing, reads at most LIMIT octets."
                     (sb-ext:process-exit-code child))))
       (error () nil))))
 
-(defun git-root-p (root)
-  "Whether ROOT lies in a work tree that git can read."
-  (multiple-value-bind (output status) (git-output root '("rev-parse" "--is-inside-work-tree"))
-    (and output (eql status 0) (eql 0 (search "true" (octets-string output))))))
-
 (defun split-names (octets)
   "The names in OCTETS, each ended by NUL."
   (loop with start = 0
@@ -130,7 +125,9 @@ this one, it says nothing at all."
   "Whether NAME, of a listing's folders, is a file that decides what is listed: these have absolute names."
   (and (plusp (length name)) (char= #\/ (char name 0))))
 
-(defun listed-native (root name) (if (rule-file-p name) name (native-join root name)))
+(defun listed-native (root name)
+  "The native name of NAME, one of a listing's folders or a file of rules, below ROOT."
+  (if (rule-file-p name) name (native-join root name)))
 
 (defun first-line (name)
   "The first line of the small file NAME, or nil."

@@ -6,9 +6,9 @@
   (:import-from #:opl.source.names #:octets)
   (:import-from #:opl.source.lexer #:text-octets)
   (:export #:language #:language-name #:language-family #:language-ctags #:language-syntax #:language-markup
-           #:language-text-p #:find-language #:language-of-path #:language-of-first-line #:all-languages
+           #:language-text-p #:find-language #:language-of-path #:language-of-first-line
            #:syntax #:syntax-classes #:syntax-openers #:syntax-operators #:syntax-singles #:syntax-jsx
-           #:syntax-preprocessor #:syntax-marks #:syntax-words #:syntax-more #:extension-of #:path-name))
+           #:syntax-preprocessor #:syntax-marks #:syntax-more #:extension-of #:path-name))
 (in-package #:opl.source.language)
 
 (defstruct syntax
@@ -82,12 +82,13 @@ that this language does not have."
      (dolist (interpreter ',interpreters) (setf (gethash interpreter *interpreters*) language))
      language))
 
-(defun all-languages () *languages*)
 (defun find-language (name)
   "The language called NAME, or nil."
   (find name *languages* :key #'language-name :test #'string-equal))
 
-(defun path-name (path) (subseq path (1+ (or (position #\/ path :from-end t) -1))))
+(defun path-name (path)
+  "The part of PATH behind its last slash."
+  (subseq path (1+ (or (position #\/ path :from-end t) -1))))
 (defun extension-of (path)
   "What follows the last dot of PATH's name, in lower case, or nil."
   (let* ((name (path-name path)) (dot (position #\. name :from-end t)))

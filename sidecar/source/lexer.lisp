@@ -8,7 +8,7 @@
   (:export #:lexer #:make-lexer #:lexer-tokens #:lexer-octets #:lexer-size #:lexer-line #:lexer-depth #:lexer-stack
            #:lexer-heredocs #:lexer-continue #:lexer-syntax #:lexer-nesting #:lexer-conditionals #:lexer-assumptions #:lexer-formats
            #:index #:octet-at #:looking-at #:count-lines #:emit #:emit-identifier #:push-bracket #:pop-bracket
-           #:find-octet #:find-octets #:line-end #:blank-octet-p #:word-octet-p #:previous-kind #:previous-name
+           #:find-octet #:find-octets #:line-end #:blank-octet-p #:word-octet-p #:previous-kind
            #:previous-octet #:comment #:line-start-p #:truncate-brackets #:text-octets #:previous-word-in))
 (in-package #:opl.source.lexer)
 
@@ -34,11 +34,16 @@
   "The octet at I, 0 at the end."
   (declare (type lexer lexer) (type index i) (optimize (speed 2) (safety 0)))
   (if (< i (lexer-size lexer)) (aref (lexer-octets lexer) i) 0))
-(defun blank-octet-p (octet) (or (= octet 32) (= octet 9)))
+(defun blank-octet-p (octet)
+  "Whether OCTET is a space or a tab; ends of lines are not."
+  (or (= octet 32) (= octet 9)))
 (defun word-octet-p (octet)
+  "Whether OCTET may be in an identifier; all of UTF-8 beyond ASCII may."
   (or (<= 97 octet 122) (<= 65 octet 90) (<= 48 octet 57) (= octet 95) (>= octet 128)))
 
-(defun text-octets (string) (map 'octets #'char-code string))
+(defun text-octets (string)
+  "STRING, of Latin-1 characters, an octet for each."
+  (map 'octets #'char-code string))
 
 (defun looking-at (lexer i text)
   "Whether the octets TEXT stand at I."
@@ -64,7 +69,9 @@
         when (looking-at lexer i text) do (return i)))
 
 (declaim (inline line-end))
-(defun line-end (lexer from) (find-octet lexer 10 from))
+(defun line-end (lexer from)
+  "Where the line that FROM is in ends: its LF, or the size of the file."
+  (find-octet lexer 10 from))
 
 (defun count-lines (lexer from to)
   "Adds the line ends in [FROM, TO) to the lexer's line."
@@ -86,8 +93,10 @@
 
 (declaim (inline emit emit-identifier))
 (defun emit (lexer kind start end name &optional (line (lexer-line lexer)))
+  "Adds a token over the octets [START, END), called by local number NAME."
   (emit-token (lexer-tokens lexer) kind start end line name))
 (defun emit-identifier (lexer start end)
+  "Adds the octets [START, END) as an identifier, by their number in the lexicon."
   (declare (type lexer lexer) (type index start end) (optimize (speed 2) (safety 0)))
   (let* ((tokens (lexer-tokens lexer)) (lexicon (tokens-lexicon tokens))
          (local (lexicon-intern lexicon (lexer-octets lexer) start end)))
@@ -104,6 +113,7 @@
 ;;; Brackets. A closing one takes the nearest open one of its shape; what was opened since stays unmatched.
 
 (defun push-bracket (lexer token)
+  "Notes that TOKEN, by its number, opens a bracket."
   (declare (type lexer lexer) (type index token))
   (when (= (lexer-depth lexer) (length (lexer-stack lexer)))
     (setf (lexer-stack lexer)
@@ -131,16 +141,17 @@
             do (return nil))))
 
 (defun truncate-brackets (lexer depth)
+  "Forgets the brackets opened beyond DEPTH: they stay without a mate."
   (declare (type index depth))
   (when (> (lexer-depth lexer) depth) (setf (lexer-depth lexer) depth)))
 
 ;;; What stands before: decides whether `/' begins a regular expression, `<' a tag
 
 (defun previous-kind (lexer)
+  "The kind of the last token; before the first one that no token has."
   (let ((tokens (lexer-tokens lexer))) (token-kind tokens (1- (tokens-count tokens)))))
-(defun previous-name (lexer)
-  (let ((tokens (lexer-tokens lexer))) (token-name tokens (1- (tokens-count tokens)))))
 (defun previous-octet (lexer i)
+  "The octet before I; 0 at the beginning of the file."
   (declare (type index i))
   (if (zerop i) 0 (aref (lexer-octets lexer) (1- i))))
 

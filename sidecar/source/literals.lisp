@@ -8,7 +8,7 @@
   (:import-from #:opl.source.names #:octets #:+none+ #:known)
   (:export #:line-comment #:block-comment #:string-literal #:raw-string #:hash-raw-string #:delimited-raw-string
            #:long-bracket #:long-comment #:dollar-quote #:heredoc #:php-heredoc #:block-at-line-start #:end-of-text #:line-string
-           #:word-comment #:dash-comment #:take-interpolation #:take-string #:expression-expected-p #:+deepest-interpolation+))
+           #:word-comment #:dash-comment #:take-string #:expression-expected-p #:+deepest-interpolation+))
 (in-package #:opl.source.literals)
 
 (defun line-comment (&key (unless-next "") until)
@@ -162,7 +162,9 @@ the second value."
           when (and (= (aref open 0) octet) (looking-at lexer i open))
             do (return interpolation))))
 
-(defun raw-string (close) (string-literal close :escape nil :multiline t))
+(defun raw-string (close)
+  "The string literal that runs to CLOSE, over lines, in which nothing is escaped."
+  (string-literal close :escape nil :multiline t))
 
 (defun take-string (lexer start end)
   "Emits [START, END) as one string token."

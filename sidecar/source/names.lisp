@@ -20,8 +20,11 @@
   "The (unsigned-byte 32) that stands for `nothing': no mate, no scope, no type.")
 
 (declaim (inline make-octets make-u32))
-(defun make-octets (size) (make-array size :element-type '(unsigned-byte 8) :initial-element 0))
+(defun make-octets (size)
+  "SIZE octets, all 0."
+  (make-array size :element-type '(unsigned-byte 8) :initial-element 0))
 (defun make-u32 (size &optional (initial 0))
+  "SIZE words of 32 bits, all INITIAL."
   (make-array size :element-type '(unsigned-byte 32) :initial-element initial))
 
 ;; SBCL's own `position' and `count' take the slow road on octets with bounds: ten times as long as these loops.
@@ -41,7 +44,9 @@
           do (when (= (aref octets i) octet) (incf count)))
     count))
 
-(defun string-octets (string) (sb-ext:string-to-octets string :external-format :utf-8))
+(defun string-octets (string)
+  "STRING in UTF-8."
+  (sb-ext:string-to-octets string :external-format :utf-8))
 (defun octets-string (octets &key (start 0) (end (length octets)))
   "The text of OCTETS between START and END; octets that are no UTF-8 become U+FFFD."
   (declare (type octets octets))
@@ -55,6 +60,7 @@
   (defvar *well-known* (make-array 512 :adjustable t :fill-pointer 0))
   (defvar *well-known-numbers* (make-hash-table :test 'equal))
   (defun well-known-number (string)
+    "The number of STRING in every arena, given to it when first asked for: while compiling or loading only."
     (or (gethash string *well-known-numbers*)
         (setf (gethash string *well-known-numbers*)
               (vector-push-extend (coerce string 'simple-string) *well-known*)))))
@@ -76,7 +82,9 @@
                                                collect `(= ,n (known ,key))))
                                    ,@body)))))))
 
-(defun well-known-count () (length *well-known*))
+(defun well-known-count ()
+  "How many names have the same number in every arena: the numbers below this one."
+  (length *well-known*))
 
 ;;; The arena
 
@@ -92,6 +100,7 @@
   (print-unreadable-object (names stream :type t) (format stream "~D" (names-count names))))
 
 (defmacro with-names-locked ((names) &body body)
+  "BODY while no other thread adds to NAMES; may be nested."
   `(sb-thread:with-recursive-lock ((names-lock ,names)) ,@body))
 
 (declaim (inline hash-octets))
@@ -187,11 +196,14 @@
 
 (declaim (inline name-bounds name-length name-octet))
 (defun name-bounds (names n)
+  "Values: where name number N begins in `names-octets' and the octet behind it."
   (declare (type names names) (type (unsigned-byte 32) n))
   (let ((starts (names-starts names))) (values (aref starts n) (aref starts (1+ n)))))
 (defun name-length (names n)
+  "Octets, not characters, of name number N."
   (multiple-value-bind (start end) (name-bounds names n) (- end start)))
 (defun name-octet (names n i)
+  "Octet I of name number N; I is not checked."
   (aref (names-octets names) (+ (aref (names-starts names) n) i)))
 
 (defun name-string (names n)
@@ -234,9 +246,12 @@
   (uses (make-u32 2048) :type u32-vector)         ; occurrences, packed as section `word' does
   (count 0 :type (unsigned-byte 32)))
 
-(defun make-lexicon () (%make-lexicon))
+(defun make-lexicon ()
+  "An empty lexicon, to be used for file after file (see `lexicon-reset')."
+  (%make-lexicon))
 
 (defun lexicon-reset (lexicon)
+  "Empties LEXICON; a table that one large file made grow is let go."
   (declare (type lexicon lexicon))
   (if (> (length (lexicon-table lexicon)) 65536)
       (setf (lexicon-table lexicon) (make-u32 4096 0))

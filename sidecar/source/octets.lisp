@@ -20,7 +20,9 @@
       (if (char= (char root (1- (length root))) #\/) (concatenate 'string root path)
           (concatenate 'string root "/" path))))
 
-(defun current-seconds () (- (get-universal-time) #.(encode-universal-time 0 0 0 1 1 1970 0)))
+(defun current-seconds ()
+  "Seconds since 1970, whole ones, as stat gives them."
+  (- (get-universal-time) #.(encode-universal-time 0 0 0 1 1 1970 0)))
 
 (defun file-state (name)
   "What the native NAME is, links not followed: :regular :folder :link :other, its size in octets, its modification
@@ -45,6 +47,7 @@ time in seconds since 1970, its inode. Nil when there is nothing or it may not b
 
 #-win32
 (defun read-descriptor (fd buffer limit)
+  "Fills BUFFER from the descriptor FD until its end or soon after LIMIT octets, and returns it; nil when reading fails."
   (declare (type fixnum fd limit))
   (let ((size 0))
     (declare (type index size))

@@ -4,7 +4,7 @@
 (defpackage #:opl.source.text
   (:use #:cl #:opl.source.octets #:opl.source.language)
   (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets #:octet-position #:octet-count)
-  (:export #:load-text #:+source-limit+ #:+text-limit+ #:text-language))
+  (:export #:load-text #:+source-limit+ #:+text-limit+))
 (in-package #:opl.source.text)
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))

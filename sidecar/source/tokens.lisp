@@ -8,11 +8,11 @@
            #:tokens-lines #:tokens-names #:tokens-mates #:tokens-lexicon #:tokens-map #:tokens-language
            #:tokens-comments #:tokens-comment-count #:tokens-lines-total
            #:token-kind #:token-start #:token-end #:token-line #:token-name #:token-mate
-           #:token-end-line #:token-column #:token-text #:token-first-on-line-p #:token-is #:token-identifier-p
+           #:token-end-line #:token-column #:token-text #:token-first-on-line-p #:token-is
            #:token-opens-p #:string-content
            #:emit-token #:add-comment #:tokens-reset
            #:+identifier+ #:+punctuation+ #:+string+ #:+number+ #:+regexp+ #:+character+ #:+directive+ #:+tag+
-           #:comment-start #:comment-end #:comment-line))
+           #:comment-start #:comment-end))
 (in-package #:opl.source.tokens)
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
@@ -43,9 +43,12 @@
   (lexicon (make-lexicon) :type lexicon)
   (map (make-u32 0) :type u32-vector))             ; lexicon's local number -> name number
 
-(defun make-tokens () (%make-tokens))
+(defun make-tokens ()
+  "An empty stream, to be used for file after file (see `tokens-reset')."
+  (%make-tokens))
 
 (defun tokens-reset (tokens octets size language)
+  "Makes TOKENS ready for the first SIZE of OCTETS, a text in LANGUAGE, and returns it; its vectors are used again."
   (setf (tokens-octets tokens) octets (tokens-size tokens) size (tokens-count tokens) 0
         (tokens-comment-count tokens) 0 (tokens-lines-total tokens) 0 (tokens-language tokens) language)
   (opl.source.names:lexicon-reset (tokens-lexicon tokens))
@@ -78,6 +81,7 @@
     i))
 
 (defun add-comment (tokens start end line)
+  "Notes a comment over the octets [START, END) that begins on LINE."
   (declare (type tokens tokens) (type index start end line))
   (let ((at (* 3 (tokens-comment-count tokens))))
     (when (>= (+ at 3) (length (tokens-comments tokens)))
@@ -88,10 +92,13 @@
           (aref (tokens-comments tokens) (+ at 2)) line)
     (incf (tokens-comment-count tokens))))
 
-(declaim (inline comment-start comment-end comment-line))
-(defun comment-start (tokens i) (aref (tokens-comments tokens) (* 3 i)))
-(defun comment-end (tokens i) (aref (tokens-comments tokens) (+ 1 (* 3 i))))
-(defun comment-line (tokens i) (aref (tokens-comments tokens) (+ 2 (* 3 i))))
+(declaim (inline comment-start comment-end))
+(defun comment-start (tokens i)
+  "The first octet of comment I."
+  (aref (tokens-comments tokens) (* 3 i)))
+(defun comment-end (tokens i)
+  "The octet behind comment I."
+  (aref (tokens-comments tokens) (+ 1 (* 3 i))))
 
 ;;; Readers that answer for any ordinal: outside the file there is a token of no kind and no name.
 
@@ -115,8 +122,6 @@
        (and (<= ,k +punctuation+)
             (or ,@(loop for literal in literals collect `(= ,n (known ,literal))))))))
 
-(declaim (inline token-identifier-p))
-(defun token-identifier-p (tokens i) (= (token-kind tokens i) +identifier+))
 
 (defun token-end-line (tokens i)
   "The line on which token I ends."
@@ -135,6 +140,7 @@
     (if newline (- start newline 1) start)))
 
 (defun token-first-on-line-p (tokens i)
+  "Whether no other token ends or stands before token I on its line."
   (declare (type tokens tokens) (type fixnum i))
   (or (<= i 0) (> (token-line tokens i) (token-end-line tokens (1- i)))))
 

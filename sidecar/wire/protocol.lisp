@@ -7,7 +7,7 @@
   (:import-from #:opl.wire.fields
                 #:octets #:line-buffer #:make-line-buffer #:line-buffer-fill
                 #:put-octet #:put-text #:put-slice #:put-natural #:put-decimal #:put-name #:split-fields)
-  (:export #:+protocol-version+ #:+sidecar-version+ #:limit #:error-codes #:operations #:operation-lane #:structure-fields #:outside-rules
+  (:export #:+protocol-version+ #:+sidecar-version+ #:limit #:error-codes #:operations #:operation-lane #:outside-rules
            #:define-operation #:run-operation #:defined-p
            #:emit #:slice #:progress #:check-cancelled
            #:reply #:make-reply #:reply-buffer #:reply-cancelled #:*reply*))

@@ -11,7 +11,7 @@
   (:import-from #:opl.wire.descriptors #:take-wire #:read-octets #:write-octets #:watch-host)
   (:import-from #:opl.wire.children #:kill-children)
   (:import-from #:opl.wire.memory #:arrange-memory)
-  (:export #:main #:*root* #:*at-start* #:note))
+  (:export #:main #:*at-start* #:note))
 
 (in-package #:opl.wire.server)
 

@@ -2,8 +2,7 @@
   (:use #:cl #:opl.failures.table #:opl.failures.report)
   (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching)
-  (:import-from #:opl.failures.frames #:as-line)
-  (:export #:go-line))
+  (:import-from #:opl.failures.frames #:as-line))
 (in-package #:opl.failures.runners.go)
 
 ;;; go test in its three shapes: plain, -v and -json (whose outputs are the lines of -v with the test's name beside them).

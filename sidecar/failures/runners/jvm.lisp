@@ -161,8 +161,6 @@
 
 ;;; Gradle
 
-(defun strip-quotes (text) (string-trim "'\"" text))
-
 (define-runner "gradle" (:kind :tests :frames (:java) :innermost :first :message :plain :contains ("junit4" "javac" "junit-console"))
   (sign 5 "> Task :")
   (sign 10 integer " test" (? "s") " completed, " integer " failed")

@@ -106,8 +106,6 @@
   (on ("Incomplete: No specs found") (flag :none-ran))
   (on ("Finished in " number " second") (end-failure) (enter nil)))
 
-(defun karma-end () (end-failure) (enter nil))
-
 (define-runner "karma" (:kind :tests :frames (:js) :innermost :first)
   (sign 8 text ": Executed " integer " of " integer)
   (sign 8 text " [karma" (? "-server") "]: ")

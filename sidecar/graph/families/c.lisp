@@ -4,7 +4,7 @@
 (defpackage #:opl.graph.families.c
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
   (:import-from #:opl.source.names #:+none+ #:known)
-  (:export #:include-closure #:called-function #:included-file))
+  (:export #:called-function #:included-file))
 (in-package #:opl.graph.families.c)
 
 (declaim (optimize (speed 1) (safety 1)))

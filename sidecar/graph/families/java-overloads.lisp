@@ -138,7 +138,6 @@
 (defparameter *boxes*
   '(("int" . "Integer") ("long" . "Long") ("double" . "Double") ("float" . "Float") ("boolean" . "Boolean") ("char" . "Character")
     ("byte" . "Byte") ("short" . "Short")))
-(defparameter *general* '("Object" "Serializable" "Comparable" "Number" "CharSequence" "Iterable" "Collection"))
 
 (defun type-text (world value)
   (let ((text (name-text world (value-name value)))) (if (string= text "string") "String" text)))

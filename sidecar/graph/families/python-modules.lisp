@@ -4,7 +4,7 @@
 (defpackage #:opl.graph.families.python-modules
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
   (:import-from #:opl.source.names #:+none+ #:known #:find-name)
-  (:export #:join #:import-module-of #:lent #:member-of-package #:outer-name-of #:function-names))
+  (:export #:join #:import-module-of #:lent #:member-of-package #:outer-name-of))
 (in-package #:opl.graph.families.python-modules)
 (declaim (optimize (speed 1) (safety 1)))
 
@@ -14,7 +14,9 @@
   (let ((dot (position #\. path :from-end t)))
     (and dot (or (string= ".py" path :start2 dot) (string= ".pyi" path :start2 dot)) dot)))
 
-(defun join (folder name) (if (string= folder "") name (concatenate 'string folder "/" name)))
+(defun join (folder name)
+  "The path of NAME in FOLDER; \"\" is the root."
+  (if (string= folder "") name (concatenate 'string folder "/" name)))
 
 (defun package-p (world folder)
   "Whether FOLDER has an __init__."
@@ -95,6 +97,7 @@
   "Modules of the standard library whose generic types and functions the evaluator knows.")
 
 (defun import-module-of (world file import)
+  "What the module named by the row IMPORT of FILE is in the repository; nil for a row that names none."
   (let* ((run (world-run world file)) (module (import-module run import)))
     (if (= module +none+)
         nil
@@ -130,12 +133,14 @@
         ((consp target) (make-value :package :name (cdr target) :file nil))))
 
 (defun lent (world file name)
+  "What NAME is in FILE though FILE does not define it: from a star import, or a submodule when FILE is an __init__.py."
   (or (from-stars world file name)
       (let ((path (world-path world file)))
         (when (search "__init__.py" path :from-end t)
           (module-or-package (submodule world (directory-of path) (name-text world name)))))))
 
 (defun member-of-package (world package name)
+  "What NAME is in PACKAGE, a value of kind :package, or nil."
   (let ((folder (value-name package)))
     (cond
       ((consp folder) nil)
@@ -154,6 +159,7 @@
 (defparameter *own-functions* 15 "How many of them need no import.")
 
 (defun outer-name-of (world file name mode)
+  "What NAME, unbound in FILE, stands for: from a star import or, where MODE is :expression, a builtin; else nil."
   (or (from-stars world file name)
       (and (eq mode :expression)
            (< (the fixnum (gethash name (function-names world) *own-functions*)) *own-functions*)

@@ -4,7 +4,7 @@
 (defpackage #:opl.graph.families.script-modules
   (:use #:cl #:opl.source.facts #:opl.graph.world)
   (:import-from #:opl.source.names #:+none+)
-  (:export #:script-module #:join-path #:declaration-twin #:declarations-p))
+  (:export #:script-module #:declaration-twin #:declarations-p))
 (in-package #:opl.graph.families.script-modules)
 
 (declaim (optimize (speed 1) (safety 1)))
