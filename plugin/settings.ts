@@ -24,7 +24,7 @@ export interface Settings {
 }
 
 /** The schema of a user's options in opencode.json: `"plugin": [["opencode-plugin-lisp", { … }]]`. */
-export const optionsSchema = {
+const optionsSchema = {
   type: 'object',
   properties: {
     sbcl: { type: 'string', minLength: 1 },

@@ -64,6 +64,7 @@ function sourceHash(sbcl: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
+/** The version that package.json states: what the core must say of itself as well. */
 export function packageVersion(): string {
   return JSON.parse(readFileSync(path.join(PACKAGE_FOLDER, 'package.json'), 'utf8')).version;
 }

@@ -15,6 +15,7 @@ export type FaultCode =
   /** settings of the user are wrong */
   | 'settings';
 
+/** Any failure that a tool answers with: `message` says what is wrong and what to do, `code` whose fault it is. */
 export class Fault extends Error {
   override name = 'Fault';
   readonly code: FaultCode;

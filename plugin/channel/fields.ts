@@ -22,7 +22,7 @@ export class FieldError extends Error {
 }
 
 /** The text of one field, escaped. Lone surrogates become U+FFFD, for UTF-8 cannot hold them. */
-export function encodeField(text: string): string {
+function encodeField(text: string): string {
   return text.replace(/[\\\t\n\r]/g, (character) => LETTERS[character]!).replace(/\p{Surrogate}/gu, '\ufffd');
 }
 

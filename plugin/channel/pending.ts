@@ -16,6 +16,7 @@ interface Call extends Listener {
   reject(fault: Fault): void;
 }
 
+/** The calls that wait for a reply, by id. Every one settles: by its reply, by its caller leaving, or when the child ends. */
 export class Pending {
   readonly #calls = new Map<string, Call>();
   /** Ids whose caller left: what still comes for them is dropped. */

@@ -18,7 +18,7 @@ const ANSWER_MOST = 32_000;
 /** Tokens that the request for the document takes itself, its facts included. */
 export const REQUEST_TOKENS = 2500;
 
-export const THRESHOLD = 80;
+const THRESHOLD = 80;
 
 /** Reminders after the request. */
 export const REMINDERS = 3;

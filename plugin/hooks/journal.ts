@@ -30,6 +30,7 @@ interface Entry extends Observation {
   session: string;
 }
 
+/** A queue of bounded length: when it is full its oldest goes and is counted. Nothing here throws. */
 export class Journal {
   readonly #host: Host;
   #waiting: Entry[] = [];

@@ -33,6 +33,7 @@ const SHARE = 0.3;
 const TRIVIAL =
   /^(?:(?:yes|no|ok(?:ay)?|sure|please|thanks?|thank you|continue|go (?:on|ahead)|proceed|next|do it|keep going|carry on|good|great|fine|perfect|looks good|lgtm|stop|wait|hi|hello|y|n|yep|nope|right|done|retry|again|try again|ja|nein|bitte|danke|weiter|mach weiter|mach|gut|genau|oui|non|merci|vas-y|d'accord|s[ií]|gracias|vale|sigue|hola)[\s,.!]*)+$/i;
 
+/** Whether TEXT asks for nothing that places could answer: a few words, or assent in one of several languages. */
 export function isTrivial(text: string): boolean {
   const words = text.split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
   return words.length < WORDS || TRIVIAL.test(text.trim());

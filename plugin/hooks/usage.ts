@@ -70,7 +70,7 @@ export interface Usage {
 }
 
 /** Everything that the next request carries again. */
-export function totalTokens({ input = 0, output = 0, reasoning = 0, cache }: Tokens): number {
+function totalTokens({ input = 0, output = 0, reasoning = 0, cache }: Tokens): number {
   return input + output + reasoning + (cache?.read ?? 0) + (cache?.write ?? 0);
 }
 

@@ -19,7 +19,7 @@ export interface ContextReply {
 }
 
 /** One line for SYMBOL: where, and its declaration as the file has it; its kind and name when that is not known. */
-export function symbolLine({ line, end, kind, name, scope, signature, role }: Definition): string {
+function symbolLine({ line, end, kind, name, scope, signature, role }: Definition): string {
   const lines = end && end !== line ? `${line}-${end}` : `${line}`;
   const what = signature ?? `${kind} ${name}`;
   const notes = [scope ? `in ${scope}` : '', role && role !== 'match' ? role : ''].filter(Boolean).join(', ');

@@ -12,7 +12,7 @@ export interface ImpactReply {
 }
 
 /** Four kilobytes: about a thousand tokens, the most that one question about a change is worth. */
-export const IMPACT_CHARACTERS = 4000;
+const IMPACT_CHARACTERS = 4000;
 
 function plural(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;

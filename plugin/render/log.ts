@@ -18,6 +18,7 @@ function failureText(failure: Failure): string {
   return [`  ${head}  (${failure.category})`, ...message].join('\n');
 }
 
+/** What a log says as a model reads it; counts that the log does not give are left out. */
 export function renderLog({ runner, verdict, passed, failed, skipped, failures, tail }: ParsedLog): string {
   const counts = [
     [passed, 'passed'],

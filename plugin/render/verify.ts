@@ -11,6 +11,7 @@ const MESSAGE_LINES = 8;
 const NOTES = 5;
 const TAIL_CHARACTERS = 1500;
 
+/** The answer of verify_change as a model reads it: the verdict first, a few failures whole, the rest by name. */
 export function renderVerify(answer: VerifyAnswer): string {
   const { verdict, ran, failures, actions, notes, tail, log } = answer;
   const lines = [headline(answer), ''];

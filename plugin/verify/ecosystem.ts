@@ -38,6 +38,7 @@ export function ecosystemOf(path: string): string | undefined {
 /** Their build tools read the outermost file and know the modules below it; the others are built where they stand. */
 const FROM_THE_TOP = new Set(['jvm', 'dotnet', 'native', 'ocaml', 'haskell', 'perl', 'shell']);
 
+/** Whether projects of FAMILY are built from their outermost folder. */
 export function builtFromTop(family: string): boolean {
   return FROM_THE_TOP.has(family);
 }

@@ -78,6 +78,7 @@ function withoutComments(text: string): string {
     .replace(/,(\s*[}\]])/g, '$1');
 }
 
+/** Whether VALUE is an object of JSON: neither a list nor null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -45,6 +45,7 @@ const WATCHERS = new Set([
   'cargo-watch',
 ]);
 
+/** Whether ARGV starts a program that runs until it is stopped; a word may stand before it (`npx nodemon`). */
 export function isWatcher(argv: readonly string[]): boolean {
   return argv.some((word, at) => at < 2 && WATCHERS.has(programOf(word)));
 }

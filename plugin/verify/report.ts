@@ -73,7 +73,7 @@ export function together(reports: readonly (ParsedLog | undefined)[]): Reported 
 }
 
 /** Files below FOLDER that match PATTERN: `*` within a name, `**` for any folders. Sorted. */
-export function matchFiles(folder: string, pattern: string): readonly string[] {
+function matchFiles(folder: string, pattern: string): readonly string[] {
   const found: string[] = [];
   const walk = (at: string, parts: readonly string[], depth: number): void => {
     const [part, ...rest] = parts;

@@ -67,8 +67,9 @@ export function stemOf(path: string): string {
 }
 
 /** More names than this and a pattern of them is longer than the time it saves. */
-export const MOST_NAMES = 20;
+const MOST_NAMES = 20;
 
+/** Whether NAMES are worth a pattern: some, and not too many. */
 export function fewNames(names: readonly string[]): boolean {
   return names.length > 0 && names.length <= MOST_NAMES;
 }

@@ -5,7 +5,7 @@ import { fewNames, type Runner, type Selection, stemOf } from './runner.ts';
 const PACKAGE = /^\s*package\s+([\w.]+)/m;
 
 /** The class a test file holds, with its package where the file says it. */
-export function classOf(folder: Folder, cwd: string, file: string): string {
+function classOf(folder: Folder, cwd: string, file: string): string {
   const name = PACKAGE.exec(folder.text(under(cwd, file)) ?? '')?.[1];
   return name === undefined ? stemOf(file) : `${name}.${stemOf(file)}`;
 }

@@ -28,7 +28,7 @@ function sameTail(left: string, right: string): boolean {
 }
 
 /** The dotted module of a file, for runners that take modules. */
-export function moduleOf(path: string): string {
+function moduleOf(path: string): string {
   return path
     .replace(/(\/__init__)?\.py$/, '')
     .split('/')

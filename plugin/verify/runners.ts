@@ -7,7 +7,7 @@ import { PYTHON_RUNNERS } from './runners-python.ts';
 import { SCRIPTED_RUNNERS } from './runners-scripted.ts';
 import type { SimpleCommand } from './words.ts';
 
-export const RUNNERS: readonly Runner[] = [
+const RUNNERS: readonly Runner[] = [
   ...JAVASCRIPT_RUNNERS,
   ...BROWSER_RUNNERS,
   ...PYTHON_RUNNERS,

@@ -18,6 +18,7 @@ export interface ResolvedScript {
 /** Scripts that call scripts deeper than this go round in a circle. */
 const DEEPEST_SCRIPT = 5;
 
+/** The scripts of a package.json by name; what is no text among them is left out. */
 export function scriptsOf(manifest: Record<string, unknown> | undefined): Record<string, string> {
   const scripts = manifest?.scripts;
   if (!isRecord(scripts)) return {};
