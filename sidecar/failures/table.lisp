@@ -10,7 +10,8 @@
            #:blank-line-p #:indentation #:split-on
            ;; for the driver
            #:runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
-           #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-flags #:count-in #:deliver #:close-reading #:attention #:attentive-p #:*reading*
+           #:reading #:make-reading #:reading-runner #:reading-failures #:reading-open #:reading-flags #:count-in
+           #:deliver #:close-reading #:attention #:attentive-p #:*reading*
            #:reading-kept #:draft-dropped #:draft-beyond #:draft #:make-draft #:draft-failure #:draft-lines #:draft-late))
 (in-package #:opl.failures.table)
 
