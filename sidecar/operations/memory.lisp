@@ -108,6 +108,7 @@ is a path that is told otherwise, or NIL."
 
 (define-operation observe (session parent head kind subject state text)
   "Remembers that something happened. Answers when it is written down."
+  ;; What the tree's changes tell comes beside the observation, which is written down without it too.
   (case kind
     (:edit (ignore-errors (take-tree-changes session subject)))
     (:output (ignore-errors (take-tree-changes session nil)))

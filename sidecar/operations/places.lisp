@@ -57,6 +57,7 @@
       (sleep +quiet-seconds+)
       (when (eq index (current-index))
         (when index
+          ;; Only the tables are wanted; what is wrong with an answer shows when somebody asks for one.
           (ignore-errors (answer-from index "where is the main function"))
           (ignore-errors (impact-beforehand index)))
         (sb-thread:with-mutex (**lock**)

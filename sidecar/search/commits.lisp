@@ -174,6 +174,7 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
   (sb-thread:with-recursive-lock (**lock**)
     (let ((state (state-of root)))
       (when (and (not (reading-p root)) (head-moved-p state))
+        ;; A history that cannot be read is one that is not there: answers do without it, and the next question tries again.
         (setf (state-thread state)
               (sb-thread:make-thread (lambda () (ignore-errors (bring-up-to-date state files))) :name "history"))))
     nil))

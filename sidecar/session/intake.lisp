@@ -26,6 +26,7 @@ it, else verdict, counts and failures as TAKE-TEST-RUN takes them; NIL while the
   "Characters of a request that are kept: what follows is pasted text.")
 
 (defun changed-symbols (path diff)
+  ;; An edit is remembered without its symbols rather than not at all.
   (and *symbols-at*
        (ignore-errors (funcall *symbols-at* path (diff-line-numbers diff)))))
 
@@ -47,6 +48,7 @@ it, else verdict, counts and failures as TAKE-TEST-RUN takes them; NIL while the
 
 (defun take-output (session command text exit head)
   (when *read-log*
+    ;; Any command's output comes here; one that cannot be read as a test log is remembered as a command alone.
     (multiple-value-bind (verdict counts failures) (ignore-errors (funcall *read-log* text exit))
       (when verdict
         (take-test-run session command verdict (at-head counts head) failures)))))

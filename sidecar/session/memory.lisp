@@ -242,4 +242,5 @@ Returns the observation."
   "Force the journal of the session ID to the disk, if this process writes one."
   (let ((session (gethash id (memory-sessions *memory*))))
     (when (and session (session-journal session))
+      ;; File systems without fsync refuse it; the lines are with the kernel already.
       (ignore-errors (sync-journal (session-journal session))))))

@@ -23,7 +23,7 @@
           (push file (gethash (base-name (world-path world file)) table))))
       table)))
 
-(defun common-length (a b) (or (mismatch a b) (min (length a) (length b))))
+(defun shared-length (a b) (or (mismatch a b) (min (length a) (length b))))
 
 (defun normal-path (path)
   "PATH without `.' and `..' parts; nil when it leaves the root."
@@ -49,7 +49,7 @@ several; nil when there is none."
               (let* ((other (world-path world candidate)) (start (- (length other) (length wanted))))
                 (when (and (>= start 0) (string= wanted other :start2 start)
                            (or (zerop start) (char= (char other (1- start)) #\/)))
-                  (let ((near (- (* 1000 (common-length path other)) (length other))))
+                  (let ((near (- (* 1000 (shared-length path other)) (length other))))
                     (when (or (> near score) (null best)) (setf best candidate score near)))))))))))
 
 (defun remove-leading-dots (text)
@@ -138,7 +138,7 @@ their own, lists of macros to be defined by whoever includes them."
   (let ((path (world-path world file)) (best nil) (score -1) (tie nil))
     (dolist (tag tags)
       (let* ((other (world-path world (tag-file tag)))
-             (near (count #\/ path :end (common-length path other)))
+             (near (count #\/ path :end (shared-length path other)))
              (near (+ (* 2 near) (if (string= (directory-of path) (directory-of other)) 1 0))))
         (cond ((> near score) (setf best tag score near tie nil))
               ((and (= near score) (/= (tag-file tag) (tag-file best))) (setf tie t)))))
