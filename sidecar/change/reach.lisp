@@ -6,7 +6,8 @@
   (:import-from #:opl.source.names #:+none+ #:known #:name-case #:name-string #:find-name)
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.graph.world #:world-of #:remembered)
-  (:import-from #:opl.graph.types #:import-file #:class-kind-p)
+  (:import-from #:opl.graph.types #:import-file #:class-kind-p #:with-trail #:locate-name #:expression-value)
+  (:import-from #:opl.graph.values #:*external*)
   (:import-from #:opl.graph.resolve #:overridden #:overrides #:subclasses)
   (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:make-edge)
   (:export #:dependant #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty #:dependant-via
@@ -115,13 +116,30 @@ seen."
           (push (make-edge (opl.graph.edges:site-caller world file site) file (site-line run site) name tag :possible :own-name site) edges))))
     (nreverse edges)))
 
+(defparameter *declared-throughout* '(:csharp :java :kotlin :scala :swift :dart)
+  "Families in which every name is declared somewhere: one that is bound nowhere in the repository comes from outside it.")
+
+(defun outside-receiver-p (world index file site)
+  "Whether SITE of FILE calls a member of something from outside by name, as `int.TryParse (text)' and `Int32.TryParse (text)' do: that
+is no definition of ours, whatever it is called."
+  (let* ((run (index-run index file)) (callee (site-callee run site)))
+    (when (and (/= callee +none+) (= (node-op run callee) +op-member+))
+      (let ((receiver (node-a run callee)))
+        (when (= (node-op run receiver) +op-name+)
+          (with-trail ()
+            (or (eq *external* (expression-value world file receiver))
+                (and (member (language-family (index-language index file)) *declared-throughout*)
+                     (null (nth-value 1 (locate-name world file (node-b run receiver) (node-a run receiver) :expression)))
+                     (null (nth-value 1 (locate-name world file (node-b run receiver) (node-a run receiver) :type)))))))))))
+
 (defun namesakes (world index tag)
   "Edges, of rule :name, from the calls of TAG's name that resolution left open; none of a name that says nothing."
   (let ((name (tag-name index tag)) (edges '()) (count 0))
     (when (> (length (name-string (index-names index) name)) 1)
       (do-sites (file site) (index name)
         (when (> (incf count) +most-namesakes+) (return))
-        (when (and (/= file (tag-file tag)) (names-file-p index file tag) (null (site-edges world file site :possible t)))
+        (when (and (/= file (tag-file tag)) (names-file-p index file tag) (null (site-edges world file site :possible t))
+                   (not (outside-receiver-p world index file site)))
           (push (make-edge (opl.graph.edges:site-caller world file site) file (site-line (index-run index file) site) name tag :possible :name site)
                 edges))))
     (if (> count +most-namesakes+) '() (nreverse edges))))

@@ -215,7 +215,10 @@ their turn, so it is interrupted again before it is given up."
   (loop repeat 3
         do (ignore-errors
             (sb-thread:interrupt-thread
-             thread (lambda () (throw tag (interruption outcome deadline)))))
+             ;; The code may have ended just now, by itself or stopped for its memory: then nobody catches TAG any more.
+             thread (lambda ()
+                      (let ((evaluation (interruption outcome deadline)))
+                        (handler-case (throw tag evaluation) (control-error () nil))))))
         thereis (sb-thread:wait-on-semaphore done :timeout +patience+)))
 
 (defun stuck (outcome)

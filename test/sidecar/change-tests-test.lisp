@@ -192,3 +192,16 @@
                            (gethash (opl.index.store:index-file-number index "pkg/rules.py") (opl.change.imports:importers index))))
       ;; what loads nothing that changed cannot tell, whatever its titles say
       (check-equal '("tests/test_r.py") (tests-of-name index "rule")))))
+
+(deftest what-comes-from-outside-is-no-namesake
+  (with-repository (folder ("Money.cs" (lines "namespace N {" "  public class Money { public static bool TryParse(string s, out Money v) { v = null; return true; } }" "}"))
+                           ("Number.cs" (lines "using System;" "class Number { bool One(string s) { return int.TryParse(s, out var v); } bool Two(string s) { return Int32.TryParse(s, out var v); } }"))
+                           ("Open.cs" (lines "class Open { bool Three(dynamic parser, string s) { return parser.TryParse(s); } }"))
+                           ("paths.js" (lines "class Chain { join (a) { return a } }" "module.exports = Chain"))
+                           ("use.js" (lines "const path = require('path')" "function file (a) { return path.join(a) }" "module.exports = file"))
+                           ("open.js" (lines "function link (any, a) { return any.join(a) }" "module.exports = link")))
+    (let ((index (build folder)))
+      (check (not (reaches-p index "TryParse" "Number.cs")))
+      (check (reaches-p index "TryParse" "Open.cs"))
+      (check (not (reaches-p index "join" "use.js")))
+      (check (reaches-p index "join" "open.js")))))

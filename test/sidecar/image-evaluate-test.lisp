@@ -202,3 +202,10 @@
   (check-equal :error (outcome "(gone-too)"))
   (check-equal "(NIL NIL)" (value "(list (find-class 'gone nil) (find-package :gone-package))"))
   (check-equal "(T \"OPL-USER\" NIL)" (value "(list (typep 1 'integer) (package-name *package*) (threads))")))
+
+(deftest code-that-has-just-ended-is-not-told-to-stop
+  ;; a throw to where nobody catches any more would end the process
+  (let* ((done (sb-thread:make-semaphore))
+         (thread (sb-thread:make-thread (lambda () (sleep 0.2) (sb-thread:signal-semaphore done) :ended))))
+    (check (opl.image.evaluate::stop thread (list 'nobody) done :memory 1))
+    (check-equal :ended (sb-thread:join-thread thread :default :died))))
