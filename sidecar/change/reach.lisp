@@ -117,20 +117,22 @@ seen."
     (nreverse edges)))
 
 (defparameter *declared-throughout* '(:csharp :java :kotlin :scala :swift :dart)
-  "Families in which every name is declared somewhere: one that is bound nowhere in the repository comes from outside it.")
+  "Families in which every name is declared somewhere: one that is bound nowhere in the repository comes from outside it. In others what
+looks so may be ours after all: a test's `request (app).get' runs what app.get defines.")
 
 (defun outside-receiver-p (world index file site)
   "Whether SITE of FILE calls a member of something from outside by name, as `int.TryParse (text)' and `Int32.TryParse (text)' do: that
 is no definition of ours, whatever it is called."
   (let* ((run (index-run index file)) (callee (site-callee run site)))
-    (when (and (/= callee +none+) (= (node-op run callee) +op-member+))
+    (when (and (member (language-family (index-language index file)) *declared-throughout*)
+               (/= callee +none+) (= (node-op run callee) +op-member+))
       (let ((receiver (node-a run callee)))
         (when (= (node-op run receiver) +op-name+)
-          (with-trail ()
-            (or (eq *external* (expression-value world file receiver))
-                (and (member (language-family (index-language index file)) *declared-throughout*)
-                     (null (nth-value 1 (locate-name world file (node-b run receiver) (node-a run receiver) :expression)))
-                     (null (nth-value 1 (locate-name world file (node-b run receiver) (node-a run receiver) :type)))))))))))
+          (flet ((bound-nowhere-p (mode)
+                   (null (nth-value 1 (locate-name world file (node-b run receiver) (node-a run receiver) mode)))))
+            (with-trail ()
+              (or (eq *external* (expression-value world file receiver))
+                  (and (bound-nowhere-p :expression) (bound-nowhere-p :type))))))))))
 
 (defun namesakes (world index tag)
   "Edges, of rule :name, from the calls of TAG's name that resolution left open; none of a name that says nothing."
