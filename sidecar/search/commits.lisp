@@ -124,7 +124,8 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
 (defstruct state
   (root "" :type string) history thread
   (folder nil)                          ; git's own, once it has been asked for it
-  (mark nil))                           ; of HEAD as it stood before HISTORY was read; :none where nothing tells
+  (mark nil)                            ; of HEAD as it stood before HISTORY was read; :none where nothing tells
+  (asked nil))                          ; when git was asked last, in seconds
 (sb-ext:defglobal **state** nil)
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "history"))
 
@@ -156,9 +157,18 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
        (multiple-value-bind (type size time) (opl.source.octets:file-state (opl.source.octets:native-join folder "logs/HEAD"))
          (and (eq type :regular) (list size time)))))
 
+(defconstant +seconds-without-git+ 30
+  "A folder that is no repository is asked again after so long: starting git copies the page tables of this process, and in a tree of 70,000
+files what then has to be copied at the next writing took half the time of an answer.")
+
 (defun head-moved-p (state)
   "Whether HEAD stands elsewhere than when the history of STATE was read, as far as two numbers tell: nothing is started."
-  (let ((mark (head-mark (state-folder state)))) (or (null mark) (not (equal mark (state-mark state))))))
+  (let ((mark (head-mark (state-folder state))))
+    (cond (mark (not (equal mark (state-mark state))))
+          ((and (state-asked state) (null (state-folder state)))
+           (or (> (- (get-universal-time) (state-asked state)) +seconds-without-git+)
+               (opl.source.octets:file-state (opl.source.octets:native-join (state-root state) ".git"))))
+          (t t))))
 
 (defun bring-up-to-date (state files)
   (let* ((root (state-root state)) (folder (or (state-folder state) (git-text root "rev-parse" "--absolute-git-dir")))
@@ -167,7 +177,7 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
     (unless (eq history known)
       (setf (state-history state) history)
       (dolist (function *on-change*) (funcall function root)))
-    (setf (state-folder state) folder (state-mark state) (or mark :none))))
+    (setf (state-folder state) folder (state-mark state) (or mark :none) (state-asked state) (get-universal-time))))
 
 (defun follow-head (root files)
   "Reads, in a thread of its own, what HEAD has that is not known yet. Returns at once."

@@ -171,14 +171,24 @@ as long as everything else. On the instances measured no root that says anything
       (let ((row (tally-row tally (ash extra -24))))
         (incf (aref (tally-counts tally) (+ row (ldb (byte 8 16) extra))) (ldb (byte 16 0) extra))))))
 
+(defun borrow-tally (evidence)
+  "An empty tally, one that an earlier query has given back if there is one: fresh memory costs more than all counting."
+  (or (sb-ext:atomic-pop (tables-spare (evidence-tables evidence))) (make-tally (make-u32 (evidence-file-count evidence)))))
+
+(defun give-back (tally evidence)
+  "Keeps TALLY, which is empty, for the next query."
+  (sb-ext:atomic-push tally (tables-spare (evidence-tables evidence))))
+
 (defmacro do-slots ((slot tally evidence) &body body)
   "BODY for each SLOT of EVIDENCE, ascending, with the TALLY of the files that have it."
   (let ((e (gensym)) (extras (gensym)))
-    `(let* ((,e ,evidence) (,extras (extras ,e)) (,tally (make-tally (make-u32 (evidence-file-count ,e)))))
+    `(let* ((,e ,evidence) (,extras (extras ,e)) (,tally (borrow-tally ,e)))
        (dotimes (,slot (slot-count ,e))
          (fill-tally ,tally ,e ,slot ,extras)
          ,@body
-         (tally-clear ,tally)))))
+         (tally-clear ,tally))
+       ;; a query that was broken off leaves its counts in it: that one is not given back
+       (give-back ,tally ,e))))
 
 (defmacro do-counted ((file row counts) (tally) &body body)
   "BODY for each FILE of TALLY; its counts by field begin at ROW of COUNTS."

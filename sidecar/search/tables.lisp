@@ -6,7 +6,7 @@
   (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32)
   (:export #:tables #:tables-of #:tables-words #:tables-stale #:tables-stale-files #:tables-classes #:tables-starts #:tables-hashes
            #:tables-entries
-           #:tables-candidates #:tables-averages #:field-length #:tables-norms #:+fields+ #:floats #:make-floats #:**nothing** #:nothing-p
+           #:tables-candidates #:tables-averages #:field-length #:tables-norms #:tables-spare #:+fields+ #:floats #:make-floats #:**nothing** #:nothing-p
            #:+base+ #:+folder+ #:+types+ #:+functions+ #:+others+ #:+code-words+ #:+comment-words+ #:+string-words+
            #:candidate-class-p #:tables-only-p))
 (in-package #:opl.search.tables)
@@ -102,7 +102,8 @@
   (candidates 0 :type fixnum)
   (lengths nil :type floats)                       ; file * 8 + field
   (norms nil :type floats)                         ; likewise: one over BM25's length factor
-  (averages nil :type floats))
+  (averages nil :type floats)
+  (spare '() :type list))                          ; room for counting, taken by one query at a time (see counting.lisp)
 
 (declaim (inline candidate-class-p))
 (defun candidate-class-p (class)
