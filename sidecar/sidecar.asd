@@ -195,6 +195,7 @@
    (:file "failures/runners/javascript")
    (:file "failures/runners/python")
    (:file "failures/runners/go")
+   (:file "failures/runners/go-json")
    (:file "failures/runners/rust")
    (:file "failures/runners/ruby")
    (:file "failures/runners/php")

@@ -203,7 +203,8 @@ file is told from others; nil when it cannot be written (a full disk, a read-onl
 (defun write-snapshot (index cache version excludes ctags)
   "Writes INDEX into the folder CACHE; t, or nil when it cannot be written: then nothing is left behind. VERSION, EXCLUDES and CTAGS
 must be the same for it to be read again."
-  (multiple-value-bind (blocks parts) (collect-blocks index)
+  ;; what cannot be put into blocks is not kept, and costs neither the answer that waits nor the thread that saves
+  (multiple-value-bind (blocks parts) (handler-case (collect-blocks index) (error () (return-from write-snapshot nil)))
     (let ((identity (write-blocks cache *snapshot-file* (append (header-form index version excludes ctags) (list :parts parts)) blocks)))
       (when identity
         (remove-left-behind cache)

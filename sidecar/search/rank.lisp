@@ -229,25 +229,19 @@ and gives a number; it is called for every file of the index. Returns the channe
    (task-title task))
   nil)
 
-(defun class-files (index class)
-  "1 for each file of CLASS."
-  (declare (type fixnum class))
-  (svref (memo (index :class-files)
-           (let ((marks (make-array 8 :initial-element nil)) (classes (tables-classes (tables-of index))))
-             (dotimes (class 8 marks)
-               (setf (svref marks class) (by-file index (lambda (file run) (declare (ignore run)) (if (= class (aref classes file)) 1 0)))))))
-         class))
-
-(defun class-marks (evidence class words)
-  "1 for each file of CLASS; 0 when the task is about such files, or names that very file by path."
-  (let ((tables (evidence-tables evidence)) (named (paths evidence 0)))
+(defun marks (evidence class-files words)
+  "CLASS-FILES, 1 for each file of a class; 0 when the task is about such files, or names that very file by path."
+  (declare (type floats class-files))
+  (let ((named (paths evidence 0)))
     (declare (type floats named))
-    (if (or (tables-only-p tables) (about-p (evidence-task evidence) words))
-        **nothing**
-        (let ((marks (class-files (evidence-index evidence) class)))
-          (if (nothing-p named)
-              marks
-              (map 'floats (lambda (mark name) (if (< name 0.99) mark 0.0)) (the floats marks) named))))))
+    (cond ((or (tables-only-p (evidence-tables evidence)) (about-p (evidence-task evidence) words)) **nothing**)
+          ((nothing-p named) class-files)
+          (t (map 'floats (lambda (mark name) (if (< name 0.99) mark 0.0)) class-files named)))))
+
+(defmacro class-marks ((evidence key class) words)
+  `(marks ,evidence
+          (unchanging (,evidence ,key) (file run) (if (= (aref (tables-classes tables) file) ,class) 1 0))
+          ,words))
 
 (defparameter *prose-words* '("doc" "docs" "documentation" "readme" "changelog" "docstring" "docstrings" "typo" "manual" "guide" "tutorial")
   "A title with one of these asks for prose, which imports nothing and is imported by nothing.")
@@ -267,9 +261,9 @@ and gives a number; it is called for every file of the index. Returns the channe
 (define-channel "part" 1.0 (evidence) *near* (part-scores evidence))
 (defparameter *standing-back* "Set so that such a file stands behind every source file with comparable evidence; no gold file of the 409 is one")
 
-(define-channel "test" -4.0 (evidence :prior t) *standing-back* (class-marks evidence +tests+ *test-words*))
-(define-channel "document" -5.0 (evidence :prior t) *standing-back* (class-marks evidence +documents+ *document-words*))
-(define-channel "vendored" -5.0 (evidence :prior t) *standing-back* (class-marks evidence +foreign+ *aside-words*))
+(define-channel "test" -4.0 (evidence :prior t) *standing-back* (class-marks (evidence :prior-test +tests+) *test-words*))
+(define-channel "document" -5.0 (evidence :prior t) *standing-back* (class-marks (evidence :prior-document +documents+) *document-words*))
+(define-channel "vendored" -5.0 (evidence :prior t) *standing-back* (class-marks (evidence :prior-vendored +foreign+) *aside-words*))
 (define-channel "generated" -1.0 (evidence :prior t) *standing-back*
   (unchanging (evidence :prior-generated) (file run)
     (if (and (plusp (text-count run)) (logtest +made-by-a-tool+ (text-flags run 0))) 1 0)))
