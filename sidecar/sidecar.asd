@@ -175,6 +175,7 @@
    (:file "change/impact")
    ;; failures: the pattern language, one table per runner
    (:file "failures/pattern")
+   (:file "failures/needles")
    (:file "failures/lines")
    (:file "failures/prefixes")
    (:file "failures/report")

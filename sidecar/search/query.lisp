@@ -38,7 +38,7 @@
   "Whether TERM is a whole name rather than a part of one."
   (= (term-kind term) +whole+))
 
-(defstruct mention path region order url-p)
+(defstruct mention path region)
 (defstruct chain names import-p)
 
 (defstruct task
@@ -146,8 +146,8 @@
                        (note-mention collector path region))
                      text))
 
-(defun note-mention (collector path region &optional url-p)
-  (push (make-mention :path path :region region :url-p url-p :order (length (collector-mentions collector)))
+(defun note-mention (collector path region)
+  (push (make-mention :path path :region region)
         (collector-mentions collector)))
 
 (defun note-import (collector line)
@@ -187,7 +187,7 @@
 
 (defun note-url (collector url)
   (let ((path (url-path url)))
-    (when path (note-mention collector path +prose+ t)))
+    (when path (note-mention collector path +prose+)))
   (dolist (mark '("/pull/" "/issues/" "/ticket/" "/merge_requests/" "/bugs/"))
     (let ((at (search mark url)))
       (when at
