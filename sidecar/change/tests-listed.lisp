@@ -1,0 +1,91 @@
+;;;; From scored tests to the list that is told: what cannot reach the change goes, the rest ends where little is to be expected, and each
+;;;; that stays has its reason and the names of single tests. Part of the package of tests.lisp.
+
+(in-package #:opl.change.tests)
+
+;;; Where the list ends. Chosen on eval/impact for the fewest tests at 98 changes of 100 whose failing tests are all listed.
+
+(defconstant +fewest+ 3 "Tests that are listed whatever they score.")
+(defconstant +narrow-share+ 0.08 "Share of the best score below which a test is not listed where calls lead from tests to the change.")
+(defconstant +wide-share+ 0.04 "The same where most tests reach it.")
+(defconstant +unsure-share+ 0.004 "The same where no call leads from a test to it: names and conventions may be wrong.")
+(defconstant +wide+ 0.7 "Share of all tests that reach a change from which on it is a wide one.")
+(defconstant +sure-call+ 0.16 "How much of a change must arrive at some test for calls to be trusted.")
+
+(defun unsure-p (tables)
+  "Whether hardly anything arrives at any test over calls."
+  (loop for value being the hash-values of (cdr (assoc :calls tables)) never (>= value +sure-call+)))
+
+(defun tell (index hits dependants)
+  "HITS with the path, the reason, the certainty and the names of single tests, which only those that are listed need."
+  (let ((calls (calls-by-file dependants)))
+    (dolist (hit hits hits)
+      (let ((own (gethash (test-hit-file hit) calls)))
+        (setf (test-hit-path hit) (index-path index (test-hit-file hit))
+              (test-hit-reason hit) (reason-text (test-hit-shares hit))
+              (test-hit-certainty hit) (hit-certainty own (test-hit-shares hit))
+              (test-hit-names hit) (hit-names index (test-hit-file hit) own))))))
+
+(defun least-share (index tables)
+  (let ((reached (loop for value being the hash-values of (cdr (assoc :reach tables)) count (> value +reached+))))
+    (cond ((unsure-p tables) +unsure-share+)
+          ((> reached (* +wide+ (length (test-files index)))) +wide-share+)
+          (t +narrow-share+))))
+
+(defconstant +faint-way+ 0.002 "How much of a change arrives at a test that one can leave out and yet claim that nothing is missing: on the
+projects of eval/impact the least that arrived at a failing test which was left out is 0.005.")
+
+(defun reaching-hits (index paths dependants hits)
+  "HITS without those whose test loads nothing that changed; a sure call, an edit or an earlier failure speaks against that."
+  (let ((loading (tests-that-load index paths)) (sure (sure-files dependants)))
+    (if loading
+        (remove-if-not (lambda (hit)
+                         (let ((file (test-hit-file hit)) (shares (test-hit-shares hit)))
+                           (or (gethash file loading) (gethash file sure) (assoc :edited shares) (assoc :learned shares))))
+                       hits)
+        hits)))
+
+(defun rank-tests (index roots paths dependants)
+  "Test hits for ROOTS in the changed PATHS with their DEPENDANTS, most telling first: score, then path. What adds nothing or cannot reach the
+change is left out. Second value: whether no call that could be trusted leads from a test to the change. Third: the test files that are not
+listed. Fourth: how many of these some way leads from all the same."
+  (let* ((tables (evidence-tables index roots paths dependants)) (hits (reaching-hits index paths dependants (ranked-hits index tables)))
+         (least (if hits (* (least-share index tables) (best-without-edits hits)) 0.0))
+         (listed (loop for hit in hits for place from 1
+                       when (or (<= place +fewest+) (>= (test-hit-score hit) least)) collect hit))
+         (rest (set-difference (test-files index) (mapcar #'test-hit-file listed)))
+         (calls (cdr (assoc :calls tables))))
+    (values (tell index listed dependants) (unsure-p tables) rest
+            (count-if (lambda (file) (> (gethash file calls 0.0) +faint-way+)) rest))))
+
+(defun best-without-edits (hits)
+  "The best of the scores less what being edited and earlier failures give, which say nothing of the rest."
+  (flet ((rest-of (hit)
+           (- (test-hit-score hit)
+              (loop for (evidence . share) in (test-hit-shares hit) when (member evidence '(:edited :learned)) sum share))))
+    (reduce #'max (mapcar #'rest-of hits))))
+
+;;; Beforehand
+
+(defun tables-beforehand (index)
+  "Makes the tables of INDEX that every ranking of tests reads, whatever changed: who imports whom, and what tests say."
+  (loaders index)
+  (path-places index)
+  (companions index (test-table index))
+  (test-words index)
+  (speech-beforehand index)
+  t)
+
+(defun calls-by-file (dependants)
+  (let ((table (make-hash-table)))
+    (dolist (dependant dependants table) (push dependant (gethash (dependant-file dependant) table)))))
+
+(defun hit-certainty (calls shares)
+  "The surest of CALLS, the dependants in the test."
+  (let ((best nil))
+    (dolist (call calls)
+      (setf best (if (and best (eq (weaker best (dependant-certainty call)) (dependant-certainty call))) best (dependant-certainty call))))
+    (or best (if (assoc :edited shares) :exact :possible))))
+
+(defun hit-names (index file calls)
+  (tests-around index file (remove-duplicates (mapcar #'dependant-line calls))))
