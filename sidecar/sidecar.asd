@@ -215,6 +215,7 @@
    ;; session: observations, recall, summary
    (:file "session/observation")
    (:file "session/secrets")
+   (:file "session/command-secrets")
    (:file "session/redact")
    (:file "session/journal")
    (:file "session/memory")

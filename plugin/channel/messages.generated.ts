@@ -678,6 +678,8 @@ export interface Operations {
       code: string;
       /** seconds; 0: the default */
       deadline: number;
+      /** the session that asks: its memory is the one that the words of memory speak of; nothing: the one observed last */
+      session: string | null;
     };
     rows: "value" | "output" | "remark";
   };
@@ -900,7 +902,7 @@ export const operations: Record<
   "calls": { lane: "query", rows: ["edge"], arguments: [["possible","flag"]] },
   "impact": { lane: "query", rows: ["impact","reason","root","dependant","affected-test","changed-file"], arguments: [["diff","text?"],["file","text?"],["target","text?"],["limit","natural"]] },
   "attribute": { lane: "query", rows: ["attributed"], arguments: [["diff","text"],["failures","text*"]] },
-  "evaluate": { lane: "evaluation", rows: ["value","output","remark"], arguments: [["code","text"],["deadline","natural"]] },
+  "evaluate": { lane: "evaluation", rows: ["value","output","remark"], arguments: [["code","text"],["deadline","natural"],["session","text?"]] },
   "reset": { lane: "evaluation", rows: [], arguments: [] },
   "attach": { lane: "query", rows: ["remark"], arguments: [["cache","text?"]] },
   "observe": { lane: "query", rows: ["remark"], arguments: [["session","text"],["parent","text?"],["head","text?"],["kind","observed"],["subject","text?"],["state","text?"],["text","text"]] },
@@ -970,7 +972,7 @@ export const argumentSchemas: Record<OperationName, object> = {
   "calls": {"type":"object","properties":{"possible":{"type":"boolean"}},"required":["possible"],"additionalProperties":false},
   "impact": {"type":"object","properties":{"diff":{"anyOf":[{"type":"null"},{"type":"string"}]},"file":{"anyOf":[{"type":"null"},{"type":"string"}]},"target":{"anyOf":[{"type":"null"},{"type":"string"}]},"limit":{"type":"integer","minimum":0}},"required":["diff","file","target","limit"],"additionalProperties":false},
   "attribute": {"type":"object","properties":{"diff":{"type":"string"},"failures":{"type":"array","items":{"type":"string"}}},"required":["diff","failures"],"additionalProperties":false},
-  "evaluate": {"type":"object","properties":{"code":{"type":"string"},"deadline":{"type":"integer","minimum":0}},"required":["code","deadline"],"additionalProperties":false},
+  "evaluate": {"type":"object","properties":{"code":{"type":"string"},"deadline":{"type":"integer","minimum":0},"session":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["code","deadline","session"],"additionalProperties":false},
   "reset": {"type":"object","properties":{},"required":[],"additionalProperties":false},
   "attach": {"type":"object","properties":{"cache":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["cache"],"additionalProperties":false},
   "observe": {"type":"object","properties":{"session":{"type":"string"},"parent":{"anyOf":[{"type":"null"},{"type":"string"}]},"head":{"anyOf":[{"type":"null"},{"type":"string"}]},"kind":{"enum":["request","answer","decision","note","edit","tool","test","verdict","output","failure","impact","todo","compacted","handover"]},"subject":{"anyOf":[{"type":"null"},{"type":"string"}]},"state":{"anyOf":[{"type":"null"},{"type":"string"}]},"text":{"type":"string"}},"required":["session","parent","head","kind","subject","state","text"],"additionalProperties":false},

@@ -22,7 +22,7 @@ export const evalCommand: Command<{ code: string }> = {
     // Forms that ask nothing of the index answer without one.
     await door.call('ready', { saved: true }, { onProgress: progress, signal }).catch(() => {});
     try {
-      const reply = await door.call('evaluate', { code, deadline: settings.evalSeconds }, { signal });
+      const reply = await door.call('evaluate', { code, deadline: settings.evalSeconds, session: null }, { signal });
       const last = reply.value.at(-1);
       const json = {
         value: last?.value ?? null,

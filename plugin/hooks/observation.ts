@@ -34,6 +34,12 @@ export function userText(parts: readonly TextPart[]): string {
     .trim();
 }
 
+/** The start of TEXT. Its lines stay: the sidecar knows secrets by them, and folds them afterwards. */
+const startOf = (text: string, limit: number) => {
+  const start = text.trim();
+  return start.length > limit ? `${cutAtWord(start, limit - 1)}…` : start;
+};
+
 const oneLine = (text: string, limit: number) => {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > limit ? `${cutAtWord(line, limit - 1)}…` : line;
@@ -88,26 +94,26 @@ function recordVerification(host: Host, sessionID: string, metadata: unknown): v
 }
 
 function callText(args: unknown, output: string): string {
-  return `${oneLine(JSON.stringify(args) ?? '', ARGUMENTS)} -> ${oneLine(output, RESULT)}`;
+  return `${startOf(JSON.stringify(args) ?? '', ARGUMENTS)} -> ${startOf(output, RESULT)}`;
 }
 
 function recordCommand(host: Host, sessionID: string, command: string, output: string, metadata: unknown): void {
   const { exit } = (metadata ?? {}) as { exit?: number };
   const journal = journalOf(host);
   const ended = typeof exit === 'number' && exit !== 0 ? ` (exit ${exit})` : '';
-  journal.record(sessionID, { kind: 'tool', subject: 'bash', text: `${oneLine(command, ARGUMENTS)}${ended}` });
+  journal.record(sessionID, { kind: 'tool', subject: 'bash', text: `${startOf(command, ARGUMENTS)}${ended}` });
   journal.record(sessionID, {
     kind: 'output',
-    subject: oneLine(command, RESULT),
+    subject: startOf(command, RESULT),
     state: String(exit ?? ''),
     text: output,
   });
   if (ended) {
-    const last = output.trimEnd().split('\n').slice(-LAST_LINES).join(' ');
+    const last = output.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
     journal.record(sessionID, {
       kind: 'failure',
-      subject: oneLine(command, RESULT),
-      text: `${oneLine(last, ARGUMENTS)}${ended}`,
+      subject: startOf(command, RESULT),
+      text: `${startOf(last, ARGUMENTS)}${ended}`,
     });
   }
 }
@@ -122,7 +128,7 @@ function recordFailedCall(host: Host, event: AnyEvent, told: Set<string>): void 
   journalOf(host).record(part.sessionID, {
     kind: 'failure',
     subject: part.tool ?? 'tool',
-    text: oneLine(part.state.error ?? 'failed', ARGUMENTS),
+    text: startOf(part.state.error ?? 'failed', ARGUMENTS),
   });
 }
 
@@ -136,7 +142,7 @@ function recordToDo(host: Host, event: AnyEvent, states: Map<string, string>): v
     const key = `${sessionID}\0${content}`;
     if (states.get(key) === status) continue;
     states.set(key, status);
-    journalOf(host).record(sessionID, { kind: 'todo', subject: oneLine(content, ARGUMENTS), state: status, text: '' });
+    journalOf(host).record(sessionID, { kind: 'todo', subject: startOf(content, ARGUMENTS), state: status, text: '' });
   }
 }
 

@@ -16,12 +16,12 @@ export function lispEvalTool(host: Host): Tool<{ code: string }> {
     },
     required: ['code'],
     permission: ({ code }) => ({ key: 'lisp_eval', patterns: [code], metadata: { code } }),
-    async execute({ code }, { signal }) {
+    async execute({ code }, { signal, sessionID }) {
       const { evalSeconds } = await host.settings();
       const sidecar = await host.sidecar();
       const reply = await sidecar.call(
         'evaluate',
-        { code, deadline: evalSeconds },
+        { code, deadline: evalSeconds, session: sessionID ?? null },
         { signal, stuckAfter: evalSeconds * 1000 + STUCK_AFTER },
       );
       return { title: code.split('\n')[0]!.slice(0, 60), output: renderEvaluation(reply) };

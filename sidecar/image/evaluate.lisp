@@ -11,6 +11,7 @@
   (:import-from #:opl.image.definitions #:note-form)
   (:import-from #:opl.image.world #:current-package #:user-package #:remember-package #:user-package-p)
   (:import-from #:opl.image.explain #:explain-condition #:user-frames)
+  (:import-from #:opl.session.memory #:*asking-session*)
   (:export #:evaluate
            #:evaluation #:evaluation-outcome #:evaluation-values
            #:evaluation-output #:evaluation-message #:evaluation-frames #:evaluation-notes #:report
@@ -278,14 +279,14 @@ their turn, so it is interrupted again before it is given up."
     (kill-thread :all)
     (collect)))
 
-(defun supervise (code deadline cancel-predicate output)
+(defun supervise (code deadline cancel-predicate output session)
   (let* ((tag (list 'interrupted))
          (done (sb-thread:make-semaphore))
          (result nil)
          (started (get-internal-real-time))
          (thread (sb-thread:make-thread
                   (lambda ()
-                    (unwind-protect (setf result (run code output tag))
+                    (unwind-protect (let ((*asking-session* session)) (setf result (run code output tag)))
                       (close-guard-pages)
                       (sb-thread:signal-semaphore done)))
                   :name "lisp_eval")))
@@ -305,15 +306,15 @@ their turn, so it is interrupted again before it is given up."
         (make-evaluation :outcome :error
                          :message "The code ended its own thread before it gave a value."))))
 
-(defun evaluate (code &key (deadline-seconds +default-deadline+) cancel-predicate)
+(defun evaluate (code &key (deadline-seconds +default-deadline+) cancel-predicate session)
   "Evaluate the forms in the string CODE and return an EVALUATION; never signals for anything CODE
 does. After DEADLINE-SECONDS, or once the function CANCEL-PREDICATE returns true (it is called about
-fifty times a second), the code is stopped. Definitions, the current package and *, **, *** persist."
+fifty times a second), the code is stopped. SESSION is the id of the session that asks, or NIL. Definitions, the current package and *, **, *** persist."
   (sb-thread:with-mutex (*lock*)
     (let-stack-exhaustion-be-an-error)
     (let* ((output (make-bounded-stream +output-limit+))
            (usage (progn (make-room) (sb-kernel:dynamic-usage)))
-           (evaluation (progn (allow usage) (supervise code deadline-seconds cancel-predicate output))))
+           (evaluation (progn (allow usage) (supervise code deadline-seconds cancel-predicate output session))))
       (cond ((eq (evaluation-outcome evaluation) :memory) (release-memory evaluation usage))
             ;; Garbage that grew old would count against those who come later.
             ((> (- (sb-kernel:dynamic-usage) usage) (* +worth-collecting+ (sb-ext:dynamic-space-size))) (collect)))

@@ -22,9 +22,10 @@
     ((:memory :stack) :exhausted)
     (:stuck :stuck)))
 
-(define-operation evaluate (code deadline)
+(define-operation evaluate (code deadline session)
   "One value row for each value of the last form, then what was printed, then remarks. An error's message carries what was printed before it."
-  (let ((evaluation (evaluate code :deadline-seconds (if (plusp deadline) deadline +default-deadline+))))
+  (let ((evaluation (evaluate code :deadline-seconds (if (plusp deadline) deadline +default-deadline+)
+                                    :session session)))
     (unless (eq (evaluation-outcome evaluation) :value)
       (fail (fault-code (evaluation-outcome evaluation)) "~A" (report evaluation)))
     (loop for (text . type) in (evaluation-values evaluation)

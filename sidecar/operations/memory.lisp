@@ -6,7 +6,8 @@
   (:import-from #:opl.wire.protocol #:define-operation #:emit)
   (:import-from #:opl.session.observation
                 #:observation-time #:observation-kind #:observation-subject #:observation-state
-                #:observation-text #:observation-session #:now)
+                #:observation-text #:observation-session #:now #:shorten #:one-line)
+  (:import-from #:opl.session.redact #:redact)
   (:import-from #:opl.session.memory
                 #:*memory* #:memory-trouble #:attach-memory #:observations #:observation-count #:last-time #:remember #:sessions #:current-session
                 #:latest-session #:session-parent-of #:session-head-of #:sync-session)
@@ -53,7 +54,8 @@
   (let ((path (failure-path failure)))
     (list (or (failure-test failure) path "build")
           (format nil "~@[~A~]~@[:~D~]~:[~; ~]~A" path (and path (failure-line failure)) path
-                  (opl.session.observation:shorten (opl.session.observation:one-line (failure-message failure)) 200)))))
+                  ;; What is cut first may leave half a secret.
+                  (shorten (one-line (redact (failure-message failure))) 200)))))
 
 (defun read-log (text exit)
   "What TEXT, a command's output, says of tests: verdict, counts and failures; NIL when no runner speaks in it."

@@ -5,6 +5,7 @@
   (:use #:cl)
   (:import-from #:opl.session.observation
                 #:observation-kind #:observation-subject #:observation-state #:one-line #:shorten)
+  (:import-from #:opl.session.redact #:redact)
   (:import-from #:opl.session.memory #:observe #:observations)
   (:import-from #:opl.session.change #:describe-diff #:diff-line-numbers #:lines-of)
   (:import-from #:opl.session.decision #:decisions #:trivial-request-p)
@@ -66,7 +67,10 @@ it, else verdict, counts and failures as TAKE-TEST-RUN takes them; NIL while the
   "Remember that KIND happened in SESSION. KIND is one of the kinds of observation, or :ANSWER, what the model
 wrote, of which only the decisions are kept, or :OUTPUT, what the command SUBJECT printed, of which only the tests are.
 The TEXT of an :EDIT may be a unified diff; of a :VERDICT it is the counts, then the failing tests, a line each."
-  (let ((keys (list :parent parent :head head)))
+  ;; Secrets go before anything is cut or folded: half a key is not known for one, and .env lines are known by their heads.
+  (let ((keys (list :parent parent :head head))
+        (subject (one-line (redact subject)))
+        (text (if (eq kind :output) text (redact text :path (if (eq kind :edit) subject "")))))
     (case kind
       (:request
        (apply #'observe session :request :text (shorten (one-line text) +request-limit+) keys)
@@ -83,7 +87,9 @@ The TEXT of an :EDIT may be a unified diff; of a :VERDICT it is the counts, then
                                       :text (describe-diff text (changed-symbols subject text))
                                       keys))
       (t
-       (apply #'observe session kind :subject subject :state state :text text keys)))
+       (apply #'observe session kind :subject subject :state state
+                                     :text (if (member kind '(:note :decision)) text (one-line text))
+                                     keys)))
     nil))
 
 ;;; Test runs.

@@ -12,7 +12,7 @@
                 #:prune-journals)
   (:export #:memory #:memory-trouble #:*memory* #:attach-memory
            #:observe #:remember #:observations #:all-observations #:session-parent-of #:session-head-of #:sessions
-           #:observation-count #:last-time #:latest-session #:current-session #:sync-session))
+           #:observation-count #:last-time #:latest-session #:current-session #:*asking-session* #:sync-session))
 
 (in-package #:opl.session.memory)
 
@@ -161,7 +161,7 @@ Returns the observation."
   (let* ((memory *memory*)
          (observation (make-observation :time (now) :kind kind
                                         :subject (redact subject)
-                                        :state state
+                                        :state (redact state)
                                         :text (redact text :path (if (eq kind :edit) subject "")))))
     (sb-thread:with-mutex ((memory-lock memory))
       (let ((session (session-named memory session-id)))
@@ -180,9 +180,12 @@ Returns the observation."
   "Store TEXT as a note of the session SESSION-ID, or of the current one. Returns the observation."
   (observe (or session-id (current-session)) :note :text text))
 
+(defvar *asking-session* nil
+  "The id of the session on whose behalf code runs, or NIL: several sessions share this process, and each asks for its own memory.")
+
 (defun current-session ()
-  "The id of the session that was last observed, subagents excepted; an empty string when there was none."
-  (memory-current *memory*))
+  "The id of the session that asks, else of the one last observed, subagents excepted; an empty string when there was none."
+  (or *asking-session* (memory-current *memory*)))
 
 (defun session-observations-of (id)
   (let ((session (gethash id (memory-sessions *memory*))))

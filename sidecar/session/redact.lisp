@@ -1,8 +1,9 @@
-;;;; Secrets are taken out of every text before it is remembered: what looks like one (secrets.lisp), arguments of command lines, values given
-;;;; to names that speak of secrets, lines of .env files, and literals that look random. One left-to-right pass per rule.
+;;;; Secrets are taken out of every text before it is remembered: what looks like one (secrets.lisp), arguments of command lines
+;;;; (command-secrets.lisp), values given to names that speak of secrets, lines of .env files, and literals that look random. One left-to-right
+;;;; pass per rule. Texts come whole: what is cut or folded into one line first hides half a key and the heads of lines.
 
 (defpackage #:opl.session.redact
-  (:use #:cl #:opl.session.secrets)
+  (:use #:cl #:opl.session.secrets #:opl.session.command-secrets)
   (:export #:redact))
 
 (in-package #:opl.session.redact)
@@ -32,76 +33,7 @@ NIL when there is no more, or start, end and what it is."
         (setf at (max end (1+ start)))))
     (replace-spans text (nreverse spans))))
 
-;;; Command lines, and the other places where a secret follows a word.
-
-(defparameter *secret-options*
-  '("--password " "--passwd " "--passphrase " "--token " "--secret " "--api-key " "--auth-token " "--access-token " "--secret-key "
-    "--secret-access-key " "--private-key " "--client-secret " "sshpass -p " "aws_session_token " "aws_secret_access_key "
-    "aws_access_key_id " "_authToken " "_password ")
-  "What stands before a secret in a command line.")
-
-(defparameter *secret-words* '("password is " "password was " "passphrase is " "secret is " "token is " "key is " "passwort ist "
-                               "passwort lautet ")
-  "What stands before one that is told in a sentence; there it must hold a digit, as the words of sentences do not.")
-
-(defparameter *login-options* '("-u " "--user " "--proxy-user ")
-  "What stands before user:password in a command line of curl and its like.")
-
-(defun argument-bounds (text start)
-  "Start and end of the word, perhaps quoted, at START."
-  (let ((quote (and (< start (length text)) (find (char text start) "\"'"))))
-    (if quote
-        (values (1+ start) (or (position quote text :start (1+ start)) (length text)))
-        (values start (run-end text start (lambda (c) (not (find c #(#\Space #\Tab #\Newline #\Return #\" #\' #\; #\| #\& #\))))))))))
-
-(defun option-p (option text start)
-  (let ((after (+ start (length option))))
-    (and (<= after (length text)) (boundary-p text start)
-         (string-equal option text :start2 start :end2 after)
-         after)))
-
-(defun harmless-argument-p (text from to)
-  "True for what is no secret itself: a variable, a placeholder, another option, a mark, a number."
-  (or (>= from to)
-      (find (char text from) "$<-[{=")
-      (every #'digit-char-p (subseq text from to))
-      (harmless-p (subseq text from to))))
-
-(defun netrc-p (text start)
-  "True when the word password at START stands behind machine or login, as in .netrc."
-  (let ((line (1+ (or (position #\Newline text :end start :from-end t) -1))))
-    (or (search "machine " text :start2 line :end2 start) (search "login " text :start2 line :end2 start))))
-
-(defun argument-secret (text start)
-  "Start and end of the secret whose option or word begins at START, or NIL."
-  (flet ((argument-after (options valid)
-           (dolist (option options)
-             (let ((after (option-p option text start)))
-               (when after
-                 (multiple-value-bind (from to) (argument-bounds text after)
-                   (unless (harmless-argument-p text from to)
-                     (multiple-value-bind (from to) (funcall valid from to)
-                       (when from (return-from argument-secret (values from to)))))))))))
-    (argument-after *secret-options* #'values)
-    (argument-after *secret-words* (lambda (from to) (and (find-if #'digit-char-p text :start from :end to) (> (- to from) 5) (values from to))))
-    (argument-after '("password ") (lambda (from to) (and (netrc-p text start) (values from to))))
-    (argument-after *login-options*
-                    (lambda (from to)
-                      (let ((colon (position #\: text :start from :end to)))
-                        (and colon (> colon from) (< (1+ colon) to) (not (find #\/ text :start from :end to))
-                             (search "curl" text :end2 start)
-                             (values (1+ colon) to)))))
-    ;; mysql takes its password without a blank.
-    (let ((after (option-p "-p" text start)))
-      (when (and after (search "mysql" text :start2 (max 0 (- start 200)) :end2 start))
-        (multiple-value-bind (from to) (argument-bounds text after)
-          (unless (or (harmless-argument-p text from to) (find (char text after) " ")) (values from to)))))))
-
-(defun find-argument (text at)
-  (loop for start from at below (length text)
-        do (when (and (find (char text start) "-spktawP_") (boundary-p text start))
-             (multiple-value-bind (from to) (argument-secret text start)
-               (when from (return (values from to "value")))))))
+;;; Elements of markup.
 
 (defun find-tagged-value (text at)
   "What stands in an XML element with a telling name."
@@ -173,10 +105,21 @@ a line that is none."
              (not (find-if (lambda (c) (find c " ()={}:,")) text :start from :end to))
              (values from to))))))
 
+(defparameter *instructions* '("ENV " "setx " "set -x " "set -gx " "setenv ")
+  "What stands before a name and its value without an equals sign: Dockerfiles, Windows, fish, csh.")
+
 (defun instructed-value (text start end)
-  "Start and end of the value of the name from START to END in a Dockerfile's ENV, without an equals sign."
-  (when (and (>= start 4) (string= "ENV " text :start2 (- start 4) :end2 start) (< end (length text)) (char= #\Space (char text end)))
+  "Start and end of the value of the name from START to END that one of *INSTRUCTIONS* gives it, or NIL."
+  (when (and (< end (length text)) (char= #\Space (char text end))
+             (some (lambda (word) (let ((from (- start (length word)))) (and (>= from 0) (string= word text :start2 from :end2 start))))
+                   *instructions*))
     (argument-bounds text (1+ end))))
+
+(defun header-p (text start)
+  "True when the name at START opens the argument of curl's -H or --header."
+  (and (plusp start) (find (char text (1- start)) "\"'")
+       (some (lambda (word) (let ((from (- start 1 (length word)))) (and (>= from 0) (string= word text :start2 from :end2 (1- start)))))
+             '("-H " "--header " "--header="))))
 
 (defun value-after (text name-end)
   "Start and end of the value assigned to the name that ends at NAME-END, and whether it is quoted; NIL
@@ -192,14 +135,15 @@ when nothing is assigned."
             (values (1+ at) (or end (length text)) t))
           (values at (run-end text at #'value-character-p) nil)))))
 
-(defun secret-value-p (text start end quoted name)
-  "True when the value given to a telling name is one, and not code that fetches it."
+(defun secret-value-p (text start end quoted name header)
+  "True when the value given to a telling name is one, and not code that fetches it. With HEADER true it is no code."
   (let ((value (subseq text start end)))
     (and (>= (length value) (if quoted 1 4))
          (not (harmless-p value))
          (not (eql 0 (search "[redacted" value)))
          (not (eql 0 (search "<" value)))
          (or quoted
+             header
              (and (not (find #\( text :start end :end (min (length text) (1+ end))))
                   (not (search "process.env" value))
                   (not (search "environ" value))
@@ -213,11 +157,23 @@ when nothing is assigned."
   (let ((at (skip text name-end " ")))
     (and (< (1+ at) (length text)) (char= #\= (char text at) (char text (1+ at))))))
 
-(defun env-line-p (text start end)
-  "True when the name from START to END stands alone at the head of a line, in capitals, as in .env files."
-  (and (or (zerop start) (find (char text (1- start)) '(#\Newline #\Return)))
-       (< end (length text)) (char= (char text end) #\=)
-       (every (lambda (c) (or (upper-case-p c) (digit-char-p c) (char= c #\_))) (subseq text start end))))
+(defun line-head-p (text start loose)
+  "True when a line begins at START, in a text, in a diff, or in a literal that spells its line ends; export may stand before. With LOOSE
+true a word is enough."
+  (let ((at (if (and (>= start 7) (string= "export " text :start2 (- start 7) :end2 start)) (- start 7) start)))
+    (flet ((before (distance) (and (>= at distance) (char text (- at distance)))))
+      (or (zerop at)
+          (find (before 1) '(#\Newline #\Return))
+          (and (find (before 1) "+-") (member (before 2) '(nil #\Newline)))
+          (and (eql (before 1) #\n) (eql (before 2) #\\))
+          (and loose (find (before 1) " \"'`"))))))
+
+(defun env-line-p (text start end env)
+  "True when the name from START to END is given a value as in .env files: at the head of a line, in capitals. In a text about such a file, ENV,
+any name is one."
+  (and (< end (length text)) (char= (char text end) #\=)
+       (line-head-p text start env)
+       (or env (every (lambda (c) (or (upper-case-p c) (digit-char-p c) (char= c #\_))) (subseq text start end)))))
 
 (defun plain-value-p (text start end)
   "True for values that are plainly settings: words, numbers, paths."
@@ -228,7 +184,7 @@ when nothing is assigned."
             always (or (lower-case-p character) (find character "-_./:")))))
 
 (defun make-assignment-finder (env)
-  "A finder of secrets that are assigned. With ENV true every value assigned at the head of a line is one."
+  "A finder of secrets that are assigned. With ENV true, for a text about an .env file, every assigned value is one."
   (lambda (text at)
     (loop
       (let ((start (position-if #'name-character-p text :start (min at (length text)))))
@@ -240,9 +196,9 @@ when nothing is assigned."
               (multiple-value-setq (from to) (if from (line-below text from) (instructed-value text start end)))
               (when (and from (doubtful-p name)) (setf from nil)))
             (when (and from (< from to)
-                       (or (and (telling-p name) (secret-value-p text from to quoted name))
+                       (or (and (telling-p name) (secret-value-p text from to quoted name (header-p text start)))
                            (and (random-p text from to) (not (compared-p text end)))
-                           (and (env-line-p text start end)
+                           (and (env-line-p text start end env)
                                 (or env
                                     (not (plain-value-p text from to))
                                     (and (telling-p name) (>= (- to from) 4) (not (harmless-argument-p text from to)))))))
@@ -254,13 +210,19 @@ when nothing is assigned."
     (or (eql 0 (search ".env" name))
         (eql (search ".env" name :from-end t) (- (length name) 4)))))
 
+(defun env-file-named-p (text)
+  "True when TEXT names an .env file: process.env and import.meta.env are none."
+  (loop for at = (search ".env" text) then (search ".env" text :start2 (1+ at))
+        while at
+        thereis (or (zerop at) (not (or (name-character-p (char text (1- at))) (find (char text (1- at)) ")]"))))))
+
 (defun redact (text &key (path ""))
   "TEXT with every secret replaced by [redacted …]. PATH is the file that TEXT is about, if any: of an .env
-file all values are taken. Text without a secret is returned as it is."
-  (let ((env (env-file-p path)))
+file, or where TEXT names one, all values are taken. Text without a secret is returned as it is."
+  (let ((env (or (env-file-p path) (env-file-named-p text))))
     (setf text (plain-text text))
     (dolist (finder (list #'find-private-key #'find-web-token #'find-address-password #'find-prefixed-token
-                          #'find-hook-address #'find-authorization #'find-argument #'find-tagged-value
-                          #'find-attribute (make-assignment-finder env) #'find-random-word)
+                          #'find-hook-address #'find-authorization #'find-argument #'find-piped-secret #'find-password-line #'find-tagged-value
+                          #'find-attribute (make-assignment-finder env) #'find-random-block #'find-random-word)
                     text)
       (setf text (scan text finder)))))

@@ -5,7 +5,7 @@
 (defpackage #:opl.session.secrets
   (:use #:cl)
   (:export #:telling-p #:doubtful-p #:harmless-p #:run-end #:boundary-p #:value-character-p #:name-character-p
-           #:find-random-word #:plain-text #:find-private-key #:find-web-token #:find-prefixed-token #:find-address-password
+           #:find-random-word #:find-random-block #:plain-text #:find-private-key #:find-web-token #:find-prefixed-token #:find-address-password
            #:find-hook-address #:find-authorization))
 
 (in-package #:opl.session.secrets)
@@ -14,7 +14,7 @@
 
 (defparameter *prefixes*
   '("sk-" "sk_live_" "sk_test_" "rk_live_" "pk_live_" "whsec_" "ghp_" "gho_" "ghu_" "ghs_" "ghr_" "github_pat_"
-    "glpat-" "glrt-" "gldt-" "xoxb-" "xoxp-" "xoxa-" "xoxs-" "xapp-" "AKIA" "ASIA" "AIza" "ya29." "npm_" "pypi-"
+    "glpat-" "glrt-" "gldt-" "glptt-" "GOCSPX-" "xoxb-" "xoxp-" "xoxa-" "xoxe-" "xoxe." "xoxs-" "xapp-" "AKIA" "ASIA" "AIza" "ya29." "npm_" "pypi-"
     "hf_" "SG." "dop_v1_" "shpat_" "shpss_" "AGE-SECRET-KEY-" "figd_" "lin_api_" "xai-" "gsk_" "sq0atp-" "sq0csp-"
     "EAAC" "dckr_pat_" "sbp_" "tskey-" "nvapi-")
   "What the makers of tokens begin them with, as their documents and the public lists of secret scanners say.")
@@ -23,7 +23,7 @@
   "A token with a known prefix has at least so many characters after it.")
 
 (defparameter *telling-names*
-  '("password" "passwd" "passphrase" "pwd" "secret" "token" "apikey" "api_key" "api-key" "accesskey" "access_key"
+  '("password" "passwd" "passphrase" "pwd" "secret" "token" "apikey" "api_key" "api-key" "accountkey" "accesskey" "access_key"
     "access-key" "privatekey" "private_key" "private-key" "credential" "authorization" "clientsecret"
     "signingkey" "signing_key" "encryptionkey" "encryption_key" "sessionkey" "session_key" "masterkey"
     "connectionstring" "connection_string" "dsn" "cookie" "amz-signature" "goog-signature" "passwort" "contraseña" "wachtwoord"
@@ -80,21 +80,34 @@
 
 ;;; The rules.
 
+(defun key-line-start (text end)
+  "Where the lines of base64 that stand before END begin, or NIL: back over words that hold nothing else, the last of which may be short."
+  (let ((start nil) (at end))
+    (loop
+      (let* ((to (position-if-not (lambda (c) (find c #(#\Space #\Tab #\Newline #\Return #\+ #\-))) text :end at :from-end t))
+             ;; A line's end may be spelled out.
+             (to (and to (if (and (plusp to) (char= #\n (char text to)) (char= #\\ (char text (1- to)))) (- to 2) to)))
+             (from (and to (>= to 0)
+                        (1+ (or (position-if-not #'base64-character-p text :end (1+ to) :from-end t) -1)))))
+        (unless (and from (<= from to) (or (null start) (>= (- to from) 15))) (return start))
+        (setf start from at from)))))
+
+(defun base64-character-p (character)
+  (or (and (alphanumericp character) (< (char-code character) 128)) (find character "+/=")))
+
 (defun find-private-key (text at)
-  "The first block of a private key at AT or after. Values: start, end, what it is; nil when there is none."
-  (let ((start (search "-----BEGIN " text :start2 at)))
-    (when start
-      (let ((line-end (run-end text start (lambda (c) (char/= c #\Newline)))))
-        (if (search "PRIVATE KEY" text :start2 start :end2 (min line-end (+ start 60)))
-            ;; A key whose end was cut off is still one.
-            (let ((end (search "-----END " text :start2 start)))
-              (values start
-                      (if end
-                          (let ((close (search "-----" text :start2 (+ end 9))))
-                            (if close (+ close 5) (length text)))
-                          (length text))
-                      "private key"))
-            (find-private-key text (+ start 11)))))))
+  "The first block of a private key at AT or after, be it cut off at either end. Values: start, end, what it is; nil when there is none."
+  (loop for mark = (search "-----" text :start2 at) then (search "-----" text :start2 (+ mark 5))
+        while mark
+        do (let* ((beginning (eql mark (search "-----BEGIN " text :start2 mark :end2 (min (length text) (+ mark 11)))))
+                  (ending (eql mark (search "-----END " text :start2 mark :end2 (min (length text) (+ mark 9)))))
+                  (line-end (run-end text mark (lambda (c) (char/= c #\Newline)))))
+             (when (and (or beginning ending) (search "PRIVATE KEY" text :start2 mark :end2 (min line-end (+ mark 60))))
+               (let* ((end (if beginning (search "-----END " text :start2 mark) mark))
+                      (close (and end (search "-----" text :start2 (+ end 9)))))
+                 (return (values (if beginning mark (max at (or (key-line-start text mark) mark)))
+                                 (if close (+ close 5) (length text))
+                                 "private key")))))))
 
 (defun boundary-p (text position)
   "Whether a token may begin at POSITION: no token character stands before it."
@@ -181,7 +194,7 @@ the colon and no port after it."
               (setf found (list from to)))))))
     (and found (values (first found) (second found) "address"))))
 
-(defparameter *schemes* '("Bearer " "Basic " "Token ")
+(defparameter *schemes* '("Bearer" "Basic" "Token")
   "What stands before the secret in a header Authorization.")
 
 (defun credential-p (text start end)
@@ -192,13 +205,14 @@ the colon and no port after it."
            (and (find-if #'upper-case-p text :start (1+ start) :end end) (find-if #'lower-case-p text :start start :end end)))))
 
 (defun find-authorization (text at)
-  "What follows Bearer, Basic or Token."
+  "What follows Bearer, Basic or Token, on the same line or the next."
   (loop for start from at below (length text)
         do (dolist (scheme *schemes*)
              (let ((after (+ start (length scheme))))
-               (when (and (<= after (length text)) (boundary-p text start)
-                          (string-equal scheme text :start2 start :end2 after))
-                 (let ((end (run-end text after #'value-character-p)))
+               (when (and (< after (length text)) (boundary-p text start)
+                          (string-equal scheme text :start2 start :end2 after)
+                          (find (char text after) '(#\Space #\Newline)))
+                 (let* ((after (run-end text after (lambda (c) (find c #(#\Space #\Newline #\Return #\Tab #\\))))) (end (run-end text after #'value-character-p)))
                    (when (credential-p text after end)
                      (return-from find-authorization (values after end "token")))))))))
 
@@ -235,6 +249,18 @@ and names such as OpenSSL3Sha256Base64Encoder come to 0.42.")
                (return (values (or (let ((mark (position-if-not #'token-character-p text :end start :from-end t))) (and mark (1+ mark))) 0)
                                (run-end text end #'token-character-p) "random value")))
               (t (setf at end)))))))
+
+(defconstant +random-block-length+ 40 "A shorter run of base64 is taken for a name or a path.")
+
+(defun find-random-block (text at)
+  "A run of base64 without sense, such as a line from the middle of a key."
+  (loop
+    (let* ((start (position-if #'base64-character-p text :start (min at (length text))))
+           (end (and start (run-end text start #'base64-character-p))))
+      (cond ((null start) (return nil))
+            ((and (>= (- end start) +random-block-length+) (random-word-p text start end))
+             (return (values start end "random value")))
+            (t (setf at end))))))
 
 (defun plain-text (text)
   "TEXT without colours and characters that take no room: between a name and its value they hide the one from the other."

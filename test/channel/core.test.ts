@@ -91,7 +91,7 @@ test('a cache folder that cannot be made: the sidecar starts from its sources an
   assert.equal(described.core, null);
   assert.match(described.note!, /Nothing can be written under .* Make it writable, or set XDG_CACHE_HOME/);
   assert.ok(notes.includes(described.note!));
-  assert.equal((await sidecar.call('evaluate', { code: '(+ 1 1)', deadline: 10 })).value[0]?.value, '2');
+  assert.equal((await sidecar.call('evaluate', { code: '(+ 1 1)', deadline: 10, session: null })).value[0]?.value, '2');
 });
 
 test('a read-only cache that holds the core serves', async (t) => {

@@ -80,7 +80,11 @@ test('dies-after-greeting: every waiting call is told that memory ran out, and t
 });
 
 test('half-line: half a row is no answer', async (t) => {
-  await fails(falseSidecar(t, 'half-line').call('evaluate', { code: '1', deadline: 1 }), 'ended', /status 0/);
+  await fails(
+    falseSidecar(t, 'half-line').call('evaluate', { code: '1', deadline: 1, session: null }),
+    'ended',
+    /status 0/,
+  );
 });
 
 test('unknown-row: the contract is said to be broken', async (t) => {
@@ -116,7 +120,7 @@ test('ignores-end-of-input: it is killed', async (t) => {
 test('never-answers: a call that is given up ends at once, what comes late for it is dropped, nothing listens any more', async (t) => {
   const sidecar = falseSidecar(t, 'never-answers');
   const giveUp = new AbortController();
-  const call = sidecar.call('evaluate', { code: '1', deadline: 1 }, { signal: giveUp.signal });
+  const call = sidecar.call('evaluate', { code: '1', deadline: 1, session: null }, { signal: giveUp.signal });
   const { pid } = await sidecar.describe();
   setTimeout(() => giveUp.abort(), 100);
   await fails(call, 'cancelled', /cancelled/);
@@ -128,7 +132,11 @@ test('never-answers: a call that is given up ends at once, what comes late for i
 test('never-answers: a call with a limit of its own restarts it', async (t) => {
   const sidecar = falseSidecar(t, 'never-answers');
   const { pid } = await sidecar.describe();
-  await fails(sidecar.call('evaluate', { code: '1', deadline: 1 }, { stuckAfter: 300 }), 'deadline', /restarted/);
+  await fails(
+    sidecar.call('evaluate', { code: '1', deadline: 1, session: null }, { stuckAfter: 300 }),
+    'deadline',
+    /restarted/,
+  );
   await sidecar.call('status', {});
   assert.notEqual((await sidecar.describe()).pid, pid);
 });

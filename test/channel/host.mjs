@@ -6,5 +6,5 @@ const [root, work] = process.argv.slice(2);
 const { sidecar } = shareSidecar(realOptions(root, `${root}-index`));
 const { pid } = await sidecar.describe();
 process.stdout.write(`${pid}\n`);
-if (work === 'evaluate') await sidecar.call('evaluate', { code: '(loop)', deadline: 600 });
+if (work === 'evaluate') await sidecar.call('evaluate', { code: '(loop)', deadline: 600, session: null });
 else setInterval(() => {}, 1000);

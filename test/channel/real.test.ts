@@ -17,7 +17,7 @@ function shared(t: TestContext, root = scratchFolder(t)) {
   return one;
 }
 
-const evaluate = (code: string) => ({ code, deadline: 20 });
+const evaluate = (code: string) => ({ code, deadline: 20, session: null });
 
 test('twenty sessions of one root share one sidecar, which ends with the last of them', async (t) => {
   const root = scratchFolder(t);
@@ -70,7 +70,7 @@ test('recursion that allocates until the stack ends is an error, and the next ca
 test('code that cannot be stopped costs its image, and the next call gets another', async (t) => {
   const { sidecar } = shared(t);
   await assert.rejects(
-    sidecar.call('evaluate', { code: '(sb-sys:without-interrupts (loop))', deadline: 1 }),
+    sidecar.call('evaluate', { code: '(sb-sys:without-interrupts (loop))', deadline: 1, session: null }),
     (error) => error instanceof Fault && error.code === 'stuck',
   );
   assert.equal((await sidecar.call('evaluate', evaluate('(* 2 21)'))).value[0]?.value, '42');

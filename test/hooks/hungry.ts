@@ -101,7 +101,7 @@ export async function overheard(folder: string, heapMegabytes: number, codes: re
     for (const code of codes) {
       const start = performance.now();
       const { pid } = await sidecar.describe();
-      const answer = await sidecar.call('evaluate', { code, deadline: 20 }, { stuckAfter: 40_000 }).then(
+      const answer = await sidecar.call('evaluate', { code, deadline: 20, session: null }, { stuckAfter: 40_000 }).then(
         ({ value }) => `=> ${value[0]?.value.slice(0, 80)}`,
         (error: Error) => error.message,
       );
@@ -110,6 +110,7 @@ export async function overheard(folder: string, heapMegabytes: number, codes: re
         .call('evaluate', {
           code: '(list (length (recall "pelicans")) (length (definitions "handle7")))',
           deadline: 20,
+          session: null,
         })
         .then(
           ({ value }) => value[0]?.value ?? '',

@@ -131,7 +131,7 @@ test('a session as OpenCode tells it', async () => {
       ['s', 'edit', 'a.ts', 'add', '@@ -0,0 +1,1 @@'],
       ['s', 'tool', 'bash', null, 'false (exit 1)'],
       ['s', 'output', 'false', '1', 'one'],
-      ['s', 'failure', 'false', null, 'two three four (exit 1)'],
+      ['s', 'failure', 'false', null, 'two'],
       ['child', 'tool', 'read', null, '{"filePath":"a"} -> text'],
       ['s', 'failure', 'edit', null, 'no match'],
       ['s', 'todo', 'test it', 'pending', ''],
@@ -139,6 +139,7 @@ test('a session as OpenCode tells it', async () => {
       ['s', 'answer', null, null, 'We chose x.'],
     ],
   );
+  assert.equal(sent.find(({ kind }) => kind === 'failure')!.text, 'two\nthree\nfour (exit 1)');
   assert.equal(sent.find(({ session }) => session === 'child')!.parent, 's');
 });
 

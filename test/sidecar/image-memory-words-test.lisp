@@ -31,3 +31,21 @@
            (check (search "No kind" (evaluation-message (evaluate "(observations :nonsense)"))))
            (check (search "(recall \"token expiry\")" (evaluation-output (evaluate "(help)")))))
       (attach-memory nil))))
+
+(deftest each-session-asks-for-its-own-memory
+  (with-scratch-folder (folder)
+    (attach-memory folder)
+    (flet ((value-in (session code) (car (first (evaluation-values (evaluate code :session session))))))
+      (unwind-protect
+           (progn
+             (observe "a" :edit :subject "src/a.ts" :state "change" :text "f")
+             (observe "b" :edit :subject "src/b.ts" :state "change" :text "g")
+             (observe "child" :edit :subject "src/c.ts" :state "change" :text "h" :parent "a")
+             (check-equal "((\"src/a.ts\" \"change\" \"f\"))" (value-in "a" "(edited-symbols)"))
+             (check-equal "((\"src/c.ts\" \"change\" \"h\"))" (value-in "child" "(edited-symbols)"))
+             (value-in "a" "(remember \"a's own note\")")
+             (check-equal "0" (value-in "b" "(length (observations :note))"))
+             (check-equal "1" (value-in "a" "(length (observations :note))"))
+             ;; Nobody in particular: the session observed last.
+             (check-equal "((\"src/b.ts\" \"change\" \"g\"))" (progn (observe "b" :request :text "go on") (value "(edited-symbols)"))))
+        (attach-memory nil)))))

@@ -63,3 +63,14 @@
     (check-equal '("npm test: failed, 1 passed, 1 failed at 0123456789") (section "Last test runs"))
     (take-in "s" :verdict :subject "npm test" :state "passed" :text "2 passed, 0 failed")
     (check-equal '("adds") (section "Fixed tests"))))
+
+(deftest secrets-go-before-texts-are-cut-and-folded
+  (with-memory
+    (let ((long (format nil "~A and MAIN_ID=Zx81-Qq77" (make-string 1480 :initial-element #\a))))
+      (take-in "s" :request :text (format nil "my settings:~%STRIPE_ID=Zx81-Qq77~%please look at them"))
+      (take-in "s" :request :text (substitute #\Newline #\  long :count 3))
+      (take-in "s" :tool :subject "bash" :text (format nil "cat > .env <<EOF~%PLAIN=Zx81-Qq77~%EOF"))
+      (take-in "s" :edit :subject ".env" :state "change" :text (format nil "@@ -1 +1 @@~%-PLAIN=Zx81-Qq77~%+PLAIN=Zx81-Qq78~%"))
+      (take-in "s" :verdict :subject "npm test" :state "failed" :text (format nil "1 failed~%adds~Capi_key=\"Zx81-Qq77\"" #\Tab))
+      (dolist (observation (observations "s"))
+        (check (not (search "Zx81-Qq7" (format nil "~A ~A" (observation-subject observation) (observation-text observation)))))))))

@@ -125,3 +125,32 @@
   (dolist (text '("Passwort: hunter2x" "das Passwort lautet hunter2x" "mot de passe : hunter2x" "contraseña: hunter2x" "wachtwoord=hunter2x" "senha: hunter2x"
                   "пароль: hunter2x" "密码: hunter2x" "psk=\"hunter2x\"" "X-Amz-Signature=hunter2x"))
     (check (gone-p "hunter2x" text))))
+
+(deftest keys-cut-off-at-their-beginning-or-at-both-ends
+  (let ((line "kW+/9dJxT2pVYq6hLMr0sZbGcNfE1uOaHiQyXwIvBnDmKtRjSlPzUoCgFe3w5A8"))
+    (check-equal "saw [redacted private key] then" (redact (format nil "saw ~A~%~A~%oDQ==~%-----END RSA ~A KEY----- then" line line "PRIVATE")))
+    (check (gone-p "sZbGcNfE1" (format nil "~A\\n-----END ~A KEY-----\\n\"}" line "PRIVATE")))
+    (check-equal "-[redacted random value]" (redact (concatenate 'string "-" line))))
+  (dolist (text '("see the notes before -----END CERTIFICATE-----" "src/components/forms/ButtonGroup2/ButtonGroupIndexPage.tsx"
+                  "com/example/project/internal/service/impl/UserAccountServiceImpl2.java"))
+    (check-equal text (redact text))))
+
+(deftest env-files-in-diffs-literals-and-commands
+  (let ((diff (format nil "@@ -1 +1 @@~%-GREETING=plainoldword~%+export greeting=plainnewword~%")))
+    (check (gone-p "plainoldword" diff :path "config/.env.production"))
+    (check (gone-p "plainnewword" diff :path ".env")))
+  (check (gone-p "Zx81-Qq77" "{\"content\":\"A=1\\nSTRIPE_ID=Zx81-Qq77\\n\"}"))
+  (check (gone-p "plainword" "echo GREETING=plainword >> .env"))
+  (check-equal "import.meta.env.MODE=development and process.env.HOME=x" (redact "import.meta.env.MODE=development and process.env.HOME=x")))
+
+(deftest secrets-given-to-programs
+  (dolist (text '("docker login -u bob -p hunter2x registry.example.org" "redis-cli -a hunter2x ping" "sshpass -phunter2x ssh host" "htpasswd -b file bob hunter2x"
+                  "echo hunter2x | docker login -u bob --password-stdin" "echo 'bob:hunter2x' | chpasswd" "setx DB_PASSWORD hunter2x" "set -gx DB_PASSWORD hunter2x"
+                  "gh secret set DEPLOY --body hunter2x" "kubectl create secret generic db --from-literal=user=adm --from-literal=pin=hunter2x"
+                  "nmcli dev wifi connect home password hunter2x" "db.local:5432:app:bob:hunter2x" "//registry.example.org/:_auth=hunter2x"
+                  "curl --header 'PRIVATE-TOKEN: hunterxx' https://x.y" "use the password hunter2x for it"))
+    (check (gone-p "hunter" text)))
+  (check (gone-p "dXNlcjpw" (format nil "Authorization: Basic~% dXNlcjpwYXNzd29yZDEyMw==")))
+  (dolist (text '("echo done | sudo tee file" "echo $PASSWORD | docker login --password-stdin" "hash the password sha256 and argon2id" "src/a.ts:12:3:error:x"
+                  "12:30:45:word:more" "npm run login -p 3000" "htpasswd -c file" "curl -H 'Accept: text/html' https://x.y"))
+    (check-equal text (redact text))))
