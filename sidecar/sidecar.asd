@@ -155,6 +155,7 @@
    (:file "search/rank")
    (:file "search/ranking")
    (:file "search/symbols")
+   (:file "search/head")
    (:file "search/commits")
    (:file "search/related")
    (:file "search/explain")

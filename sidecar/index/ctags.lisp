@@ -6,7 +6,7 @@
   (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets #:octet-position)
   (:import-from #:opl.source.octets #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size)
   (:import-from #:opl.wire.children #:with-child #:kill-child)
-  (:export #:check-ctags #:tag-batch #:tagged #:tagged-failed #:*ctags-runs*
+  (:export #:check-ctags #:program-mark #:tag-batch #:tagged #:tagged-failed #:*ctags-runs*
            #:map-tags #:*batch-seconds* #:program-output #:unescape))
 (in-package #:opl.index.ctags)
 
@@ -49,6 +49,30 @@
             ((search "Exuberant" output)
              (values nil (format nil "~A is Exuberant Ctags, which knows too little; ~A" program *advice*)))
             (t (values nil (format nil "~A is another ctags (BSD's, it seems); ~A" program *advice*)))))))
+
+(defun compiled-p (name)
+  "Whether the file NAME is a program by itself: a script may call another program tomorrow."
+  (let ((buffer (opl.source.octets:read-octets-into (make-octet-buffer) name 1)))
+    (and buffer (> (octet-buffer-size buffer) 1) (/= (aref (octet-buffer-octets buffer) 0) #.(char-code #\#)))))
+
+(defun program-mark (program)
+  "Which file PROGRAM is, its size and time: while they are the same it says the same version. Nil where that is not sure: a script, a
+program that is not found as a shell finds it, Windows."
+  #+win32 (progn program nil)
+  #-win32
+  (flet ((mark (name)
+           (when (ignore-errors (sb-posix:access name sb-posix:x-ok) t)
+             (let ((file (opl.source.octets:real-path name)))
+               (multiple-value-bind (type size time) (opl.source.octets:file-state file)
+                 (and (eq type :regular) (compiled-p file) (list file size time)))))))
+    (if (find #\/ program)
+        (mark program)
+        (loop with path = (or (sb-posix:getenv "PATH") "")
+              for start = 0 then (1+ end)
+              for end = (or (position #\: path :start start) (length path))
+              for name = (opl.source.octets:native-join (if (= start end) "." (subseq path start end)) program)
+              when (eq :regular (opl.source.octets:file-state (opl.source.octets:real-path name))) return (mark name)
+              while (< end (length path))))))
 
 (defun arguments (language)
   (list "--options=NONE" (format nil "--language-force=~A" language) "--sort=no" "--excmd=number" "--fields=KeSst"

@@ -299,8 +299,8 @@ function of the form that is called first, does not want it."
         (sb-unix:unix-close fd)))))
 
 (defun read-snapshot (root cache version excludes ctags)
-  "The index of ROOT that was written into CACHE by a program of the same VERSION for the same EXCLUDES and what CTAGS returns,
-a function that is called last, or nil."
+  "The index of ROOT that was written into CACHE by a program of the same VERSION for the same EXCLUDES, or nil. CTAGS is a function
+of what was written as its CTAGS; it is called last and says whether that is still so."
   (multiple-value-bind (form blocks identity)
       (read-blocks cache *snapshot-file*
                    (lambda (form)
@@ -309,4 +309,4 @@ a function that is called last, or nil."
       (when index
         (setf (snapshot-identity index) identity)
         (note-snapshot index identity)
-        (and (equal (getf form :ctags) (funcall ctags)) index)))))
+        (and (funcall ctags (getf form :ctags)) index)))))

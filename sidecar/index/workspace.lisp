@@ -3,7 +3,7 @@
 
 (defpackage #:opl.index.workspace
   (:use #:cl #:opl.index.store #:opl.index.refresh)
-  (:import-from #:opl.index.ctags #:check-ctags)
+  (:import-from #:opl.index.ctags #:check-ctags #:program-mark)
   (:import-from #:opl.index.watch #:watch-loose-p #:start-watch #:extend-watch #:watch-events #:stop-watch)
   (:import-from #:opl.index.snapshot #:read-snapshot #:write-snapshot)
   (:import-from #:opl.source.octets #:real-path #:file-state)
@@ -11,7 +11,7 @@
   (:import-from #:opl.wire.protocol #:+sidecar-version+)
   (:export #:open-workspace #:workspace-index #:current-index #:fresh-index #:wait-for-index #:rebuild #:refresh-paths #:save
            #:workspace-state #:workspace-stage #:workspace-cache #:workspace-root
-           #:*workspace* #:opened-p #:*published* #:mark-unsaved #:workspace-reason))
+           #:*workspace* #:opened-p #:*published* #:*from-nothing* #:mark-unsaved #:workspace-reason))
 (in-package #:opl.index.workspace)
 
 (defstruct workspace
@@ -32,6 +32,8 @@
 (defun opened-p ()
   "Whether a repository was opened; its index may still be being made."
   (and *workspace* t))
+(defvar *from-nothing* '() "Functions called with the root before its index is made from nothing, in the same thread.")
+
 (defun the-workspace ()
   (or *workspace* (fail :not-open "No root is open; the host sends `open' first.")))
 
@@ -72,9 +74,10 @@
   "Writes the snapshot of what is published; t, or nil when it cannot be written."
   (let ((cache (workspace-cache workspace)) (index (workspace-index workspace)))
     (when (and cache index)
-      (write-snapshot index cache +sidecar-version+ (workspace-excludes workspace) (workspace-ctags-version workspace)))))
+      (write-snapshot index cache +sidecar-version+ (workspace-excludes workspace) (ctags-identity workspace)))))
 
 (defun build (workspace)
+  (dolist (function *from-nothing*) (funcall function (workspace-root workspace)))
   (let ((index (build-index (workspace-root workspace) (program workspace) (workspace-excludes workspace)
                             :report (report-to workspace) :ctags-reason (workspace-ctags-reason workspace))))
     (announce workspace index)
@@ -90,20 +93,30 @@
           count (and (svref runs file) (not (and (< file (length known)) (eq (svref runs file) (svref known file))))))))
 
 (defun ask-ctags (workspace)
-  "Asks the ctags program what it is, beside the caller. A function that waits for the answer and returns the version or nil."
-  (let ((asking (sb-thread:make-thread #'check-ctags :arguments (list (workspace-ctags workspace)) :name "ctags version")))
-    (lambda ()
-      (multiple-value-bind (version reason) (sb-thread:join-thread asking)
-        (setf (workspace-ctags-reason workspace) reason
-              (workspace-ctags-version workspace) version)))))
+  "Asks the ctags program what it is. Its version, or nil."
+  (multiple-value-bind (version reason) (check-ctags (workspace-ctags workspace))
+    (setf (workspace-ctags-reason workspace) reason
+          (workspace-ctags-version workspace) version)))
+
+(defun ctags-identity (workspace)
+  "What a snapshot keeps of ctags: its version, and the mark of the program that said so."
+  (list (workspace-ctags-version workspace) (program-mark (workspace-ctags workspace))))
+
+(defun same-ctags-p (workspace identity)
+  "Whether ctags is what a snapshot keeps as IDENTITY. The program is not started to say its version again while it is the same file."
+  (destructuring-bind (&optional version mark) (if (listp identity) identity (list identity))
+    (if (and version mark (equal mark (program-mark (workspace-ctags workspace))))
+        (setf (workspace-ctags-version workspace) version)
+        (equal version (ask-ctags workspace)))))
 
 (defun load-or-build (workspace rebuild)
   "Publishes an index. True when it should be written to the cache at once."
-  (let* ((start (get-internal-real-time)) (ctags (ask-ctags workspace))
+  (let* ((start (get-internal-real-time))
          (saved (and (not rebuild) (workspace-cache workspace)
                      (read-snapshot (workspace-root workspace) (workspace-cache workspace) +sidecar-version+
-                                    (workspace-excludes workspace) ctags))))
-    (funcall ctags)
+                                    (workspace-excludes workspace)
+                                    (lambda (identity) (same-ctags-p workspace identity))))))
+    (unless (or (workspace-ctags-version workspace) (workspace-ctags-reason workspace)) (ask-ctags workspace))
     (if saved
         (let ((index (refresh-index saved (program workspace) (workspace-excludes workspace)
                                     :ctags-reason (workspace-ctags-reason workspace) :report (report-to workspace))))

@@ -27,8 +27,7 @@ by the graph.")
 
 (define-operation open (root ctags cache excludes)
   "Starts indexing beside the queries."
-  (open-workspace root ctags cache excludes)
-  (opl.search.commits:begin-reading (opl.index.workspace:workspace-root opl.index.workspace:*workspace*)))
+  (open-workspace root ctags cache excludes))
 
 (defun languages-of (index)
   "(name files tags) of each language, most files first."

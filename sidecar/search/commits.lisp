@@ -5,6 +5,7 @@
   (:use #:cl #:opl.search.history)
   (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets)
   (:import-from #:opl.source.files #:git-output)
+  (:import-from #:opl.search.head #:plain-git-folder #:plain-head)
   (:import-from #:opl.wire.children #:with-child)
   (:import-from #:opl.index.store #:index-root #:index-live-count)
   (:export #:read-history #:current-history #:history-state #:follow-head #:history-within #:begin-reading
@@ -109,10 +110,15 @@
                   (return history))))
         finally (return (make-history :head head :note "too large to be read"))))
 
+(defun head-of (root)
+  "The commit that HEAD of ROOT stands on, or nil."
+  (let ((folder (plain-git-folder root)))
+    (or (and folder (plain-head folder)) (git-text root "rev-parse" "--verify" "-q" "HEAD"))))
+
 (defun read-history (root &key known (files 0))
   "The history of ROOT's HEAD. KNOWN: what was read before, gone on from where HEAD descends from it. FILES: of the index.
 Without git, or without a commit, an empty one whose note says so. KNOWN itself when nothing is new."
-  (let ((head (git-text root "rev-parse" "--verify" "-q" "HEAD")))
+  (let ((head (head-of root)))
     (cond ((null head)
            (if (and known (zerop (history-count known)) (string= "" (history-head known))) known (make-history :note "no git history")))
           ((and known (string= head (history-head known))) known)
@@ -171,7 +177,7 @@ files what then has to be copied at the next writing took half the time of an an
           (t t))))
 
 (defun bring-up-to-date (state files)
-  (let* ((root (state-root state)) (folder (or (state-folder state) (git-text root "rev-parse" "--absolute-git-dir")))
+  (let* ((root (state-root state)) (folder (or (state-folder state) (plain-git-folder root) (git-text root "rev-parse" "--absolute-git-dir")))
          ;; taken first: what happens while git reads is read the next time
          (mark (head-mark folder)) (known (state-history state)) (history (read-history root :known known :files files)))
     (unless (eq history known)
@@ -210,6 +216,7 @@ and the twelfth."
 
 (defun follow-index (index) (follow-head (index-root index) (index-live-count index)))
 (pushnew 'follow-index opl.index.workspace:*published*)
+(pushnew 'begin-reading opl.index.workspace:*from-nothing*)
 (push (lambda (root)
         ;; what is empty is not kept, and a snapshot of hundreds of megabytes is not written for it
         (when (and opl.index.workspace:*workspace* (plusp (history-count (current-history root))))

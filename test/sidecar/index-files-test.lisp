@@ -173,6 +173,22 @@
       (check (search "universal-ctags" (advice (native folder "no-ctags")))))
     (check (check-ctags "ctags"))))
 
+;; A start does not run ctags for its version while the program is the same file; a script may call another program tomorrow.
+#-win32
+(deftest a-ctags-is-known-by-its-file
+  (let ((mark (opl.index.ctags:program-mark "ctags")))
+    (check (or (null mark) (and (equal mark (opl.index.ctags:program-mark "ctags")) (eql 0 (position #\/ (first mark)))))))
+  (with-scratch-folder (folder)
+    (check-equal nil (opl.index.ctags:program-mark (script folder "wrapper" (format nil "#!/bin/sh~%exec ctags \"$@\"~%"))))
+    (check-equal nil (opl.index.ctags:program-mark (native folder "none")))
+    (put-octets folder "program" '(127 69 76 70 1))
+    (check-equal nil (opl.index.ctags:program-mark (native folder "program")))
+    (sb-posix:chmod (native folder "program") #o755)
+    (let ((mark (opl.index.ctags:program-mark (native folder "program"))))
+      (check-equal 5 (second mark))
+      (put-octets folder "program" '(127 69 76 70 1 2))
+      (check (not (equal mark (opl.index.ctags:program-mark (native folder "program"))))))))
+
 #-win32
 (deftest a-ctags-that-hangs-on-one-file-costs-that-file
   (with-scratch-folder (bin)

@@ -181,6 +181,32 @@ int x(int y) { return y; }
         (multiple-value-bind (columns octets head note) (opl.search.history:history-columns before)
           (check-equal columns (opl.search.history:history-columns (opl.search.history:history-from-columns columns octets head note))))))))
 
+;; Git's own files say where HEAD stands, without a process; what they do not say plainly is asked of git.
+(deftest head-is-read-as-git-reads-it
+  (with-repository (root)
+    (flet ((plain () (let ((folder (opl.search.head:plain-git-folder root))) (and folder (opl.search.head:plain-head folder))))
+           (asked () (opl.search.commits::git-text root "rev-parse" "--verify" "-q" "HEAD")))
+      (check-equal (asked) (plain))
+      (run-git root "checkout" "-q" "-b" "team/näme")
+      (commit root "On a branch of two words" '("a.ts" . "export const a = 1
+"))
+      (check-equal (asked) (plain))
+      (run-git root "pack-refs" "--all")
+      (check (plain))
+      (check-equal (asked) (plain))
+      (commit root "Loose over packed" '("a.ts" . "export const a = 2
+"))
+      (check-equal (asked) (plain))
+      (run-git root "checkout" "-q" "--detach" "HEAD~1")
+      (check-equal (asked) (plain))
+      (run-git root "checkout" "-q" "--orphan" "empty")
+      (check-equal nil (plain))
+      (check-equal nil (asked))
+      (run-git root "worktree" "add" "-q" "--force" "-B" "side" "side" "team/näme")
+      (let ((side (concatenate 'string root "/side")))
+        (check-equal nil (opl.search.head:plain-git-folder side))
+        (check (opl.search.commits::head-of side))))))
+
 (deftest an-answer-knows-the-commit-before-it
   (with-repository (root)
     (flet ((ask-now () (opl.search.commits:follow-head root 0) (opl.search.history:history-count (opl.search.commits:history-within root 20))))
@@ -291,7 +317,7 @@ export function holdSeats(seats: number) { return clap(String(seats)) }
         (flet ((rows (index)
                  (mapcar (lambda (row) (list (opl.search.answer:file-row-path row) (round (* 10000 (opl.search.answer:file-row-score row)))))
                          (opl.search.answer:answer-files (ask index nil "route path handler is already known here" :limit 50))))
-               (again () (opl.index.snapshot:read-snapshot (opl.index.store:index-root index) cache "1" '() (constantly nil))))
+               (again () (opl.index.snapshot:read-snapshot (opl.index.store:index-root index) cache "1" '() #'null)))
           (let ((before (rows index)))
             (check (opl.index.snapshot:write-snapshot index cache "1" '() nil))
             (check (probe-file file))
