@@ -22,8 +22,8 @@
 (defconstant +journal-limit+ (* 4 1024 1024)
   "Octets of one journal. Past it the file is written anew without its tool calls, oldest half first.")
 
-(defconstant +folder-limit+ (* 64 1024 1024)
-  "Octets of all journals of a project; past it the oldest of dead processes go, their notes excepted.")
+(defconstant +folder-limit+ (* 32 1024 1024)
+  "Octets of all journals of a project; past it the oldest of dead processes go, their notes excepted. Each start reads them: 1 s, 80 MB.")
 
 (defconstant +age-limit-days+ 60
   "Days after which a journal goes, its notes excepted.")
@@ -148,9 +148,18 @@ reading stopped, from which the next call may go on."
     (sb-posix:rename (sb-ext:native-namestring scratch) (sb-ext:native-namestring path))
     size))
 
+(defun octets-of (observations)
+  "About the octets that OBSERVATIONS take in a journal."
+  (loop for observation in observations
+        sum (+ 30 (length (observation-subject observation)) (length (observation-text observation)))))
+
+(defun enough-p (fewer all)
+  "True when FEWER of ALL observations leave room for a while: a journal that is full again at once is written anew at each line."
+  (<= (octets-of fewer) (* 3/4 (octets-of all))))
+
 (defun shrink (journal)
-  "Write JOURNAL anew without the older half of its tool calls; without half of everything but lasting kinds
-when that does not halve it. The caller holds its lock."
+  "Write JOURNAL anew without the older half of its tool calls; without half of everything but lasting kinds, and at last of those too,
+when that does not make room. The caller holds its lock."
   (let ((all '()))
     (read-journal (journal-path journal) (lambda (observation) (push observation all)))
     (setf all (nreverse all))
@@ -159,12 +168,14 @@ when that does not halve it. The caller holds its lock."
                         for index from 0
                         unless (and (< index half) (eq (observation-kind observation) :tool))
                           collect observation))
-           (fewer (if (> (length fewer) (* 3/4 (length all)))
+           (fewer (if (enough-p fewer all)
+                      fewer
                       (loop for observation in all
                             for index from 0
                             when (or (>= index half) (member (observation-kind observation) *lasting-kinds*))
-                              collect observation)
-                      fewer)))
+                              collect observation)))
+           ;; Where nearly all is meant to last, the newer half is.
+           (fewer (if (enough-p fewer all) fewer (cons (first all) (nthcdr (max 1 half) all)))))
       (sb-posix:close (journal-descriptor journal))
       (setf (journal-descriptor journal) -1)
       (unwind-protect

@@ -40,6 +40,8 @@
   ;; Path -> octets read; own journals are not read back.
   (read (make-hash-table :test #'equal) :type hash-table)
   (own '() :type list)
+  ;; True when the journals that were there at the start are read.
+  (complete nil)
   (current "" :type string)
   ;; Why nothing is written, when nothing can be, and until when (internal real time) nothing is tried.
   (trouble nil)
@@ -101,15 +103,33 @@
     (dolist (path (ignore-errors (journal-files (memory-folder memory))))
       (catch-up-with memory path))))
 
+(defun read-beside (memory)
+  "Prune and read the journals of MEMORY in a thread of its own, one at a time: months of them take a second, and nothing that starts
+waits for it. Who asks before it is done reads what is missing."
+  (sb-thread:make-thread
+   (lambda ()
+     (ignore-errors (prune-journals (memory-folder memory)))
+     (dolist (path (ignore-errors (journal-files (memory-folder memory))))
+       (sb-thread:with-mutex ((memory-lock memory))
+         (ignore-errors (catch-up-with memory path))))
+     (setf (memory-complete memory) t))
+   :name "memory"))
+
+(defun known-session (id)
+  "The session ID, or NIL; what was there at the start is read before."
+  (let ((memory *memory*))
+    (unless (memory-complete memory)
+      (sb-thread:with-mutex ((memory-lock memory))
+        (ignore-errors (catch-up memory))))
+    (gethash id (memory-sessions memory))))
+
 (defun attach-memory (folder)
-  "Make FOLDER (a pathname, or NIL for none) the place of the project's journals and read them. What is too
+  "Make FOLDER (a pathname, or NIL for none) the place of the project's journals; they are read beside whatever comes next. What is too
 old or too large goes first. Never signals: without a usable folder memory lasts as long as the process."
   (detach-memory)
   (setf *memory* (make-memory :folder folder))
   (when folder
-    (ignore-errors (prune-journals folder))
-    (sb-thread:with-mutex ((memory-lock *memory*))
-      (ignore-errors (catch-up *memory*))))
+    (read-beside *memory*))
   *memory*)
 
 (defun detach-memory ()
@@ -199,22 +219,22 @@ Returns the observation."
 
 (defun session-parent-of (id)
   "The id of the session that started the session ID, or an empty string."
-  (let ((session (gethash id (memory-sessions *memory*))))
+  (let ((session (known-session id)))
     (if session (session-parent session) "")))
 
 (defun session-head-of (id)
   "The commit the session ID was last seen at, or an empty string."
-  (let ((session (gethash id (memory-sessions *memory*))))
+  (let ((session (known-session id)))
     (if session (session-head session) "")))
 
 (defun last-time (id)
   "When the last observation known of the session ID was made, in milliseconds since 1970; 0 when there is none."
-  (let ((session (gethash id (memory-sessions *memory*))))
+  (let ((session (known-session id)))
     (if session (last-time-of session) 0)))
 
 (defun observation-count (id)
   "How many observations are known of the session ID; other processes' journals are not looked at anew."
-  (let ((session (gethash id (memory-sessions *memory*))))
+  (let ((session (known-session id)))
     (if session (length (session-observations session)) 0)))
 
 (defun sessions ()
@@ -222,7 +242,7 @@ Returns the observation."
   (sb-thread:with-mutex ((memory-lock *memory*))
     (catch-up *memory*)
     (let ((ids '()))
-      (maphash (lambda (id session) (declare (ignore session)) (push (cons (last-time id) id) ids))
+      (maphash (lambda (id session) (push (cons (last-time-of session) id) ids))
                (memory-sessions *memory*))
       (mapcar #'cdr (sort ids (lambda (a b) (or (> (car a) (car b))
                                                 (and (= (car a) (car b)) (string< (cdr a) (cdr b))))))))))

@@ -78,6 +78,11 @@ and HANDOVER: what happened to the session's own text.")
     (put-octet buffer 10)
     (subseq (line-buffer-octets buffer) 0 (line-buffer-fill buffer))))
 
+(defun compact (text)
+  "TEXT in a quarter of the space where all of it is ASCII: tens of megabytes are remembered."
+  (declare (type simple-string text))
+  (if (every (lambda (character) (typep character 'base-char)) text) (coerce text 'simple-base-string) text))
+
 (defun parse-line (octets start end)
   "The observation in the line of OCTETS from START to END, or NIL when it is none."
   (handler-case
@@ -87,14 +92,16 @@ and HANDOVER: what happened to the session's own text.")
         (let ((kind (kind-named kind)))
           (and kind
                (make-observation :time (parse-integer time) :kind kind
-                                 :subject subject :state state :text text))))
+                                 :subject (compact subject) :state (compact state) :text (compact text)))))
     (error () nil)))
 
 (defun read-observations (octets start end function)
   "Call FUNCTION with each observation in OCTETS from START to END. Lines that are none are passed over;
 a last line without its LF is torn or still being written, and is left. Returns where reading stopped."
-  (declare (type octets octets))
-  (loop for from = start then (1+ to)
+  (declare (type octets octets) (type fixnum start end) (type function function)
+           ;; POSITION goes inline
+           (optimize (speed 2) (space 0)))
+  (loop for from of-type fixnum = start then (1+ to)
         for to = (position 10 octets :start from :end end)
         while to
         do (let ((observation (parse-line octets from to)))

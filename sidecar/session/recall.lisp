@@ -112,29 +112,58 @@
 
 ;;; Scoring.
 
-(defun frequency (term terms)
-  (declare (type terms terms) (type (unsigned-byte 32) term))
-  (let ((count 0))
-    (declare (type fixnum count))
-    (loop for other across terms do (when (= other term) (incf count)))
-    count))
+(deftype marks () '(simple-array (unsigned-byte 8) (*)))
+
+(defconstant +query-limit+ 200
+  "Words of a query that are looked for.")
+
+(defun marks-of (query)
+  "For each term number the place of the term in QUERY, from 1 on; 0 for all others."
+  (let ((marks (make-array (hash-table-count *term-numbers*) :element-type '(unsigned-byte 8) :initial-element 0)))
+    (loop for term in query for place from 1 do (setf (aref marks term) place))
+    marks))
+
+(defun counts-of (terms marks size)
+  "How often each of the SIZE terms that MARKS marks stands in TERMS, a vector; NIL when none does."
+  (declare (type terms terms) (type marks marks) (optimize (speed 3)))
+  (let ((counts nil))
+    (loop for term across terms
+          for place = (if (< term (length marks)) (aref marks term) 0)
+          unless (zerop place)
+            do (unless counts (setf counts (make-array size :element-type 'fixnum :initial-element 0)))
+               (incf (aref (the (simple-array fixnum (*)) counts) (1- place))))
+    counts))
 
 (defun rarity (count total)
   "The weight of a term that COUNT of TOTAL observations hold (BM25's idf, the variant that is never negative)."
   (log (+ 1.0 (/ (+ (- total count) 0.5) (+ count 0.5)))))
 
-(defun score-observation (observation query rarities average)
-  "BM25 of OBSERVATION for the terms QUERY, 0 when it holds none of them."
-  (let* ((terms (terms-of observation))
-         (norm (+ (- 1.0 *length-weight*) (* *length-weight* (/ (length (the terms terms)) (max 1.0 average)))))
-         (score 0.0))
-    (loop for term in query
-          for rarity in rarities
-          for count = (frequency term terms)
+(defun score-counts (counts rarities length average)
+  "BM25 of an observation of LENGTH terms that holds the terms of a query COUNTS times."
+  (let ((norm (+ (- 1.0 *length-weight*) (* *length-weight* (/ length (max 1.0 average))))))
+    (loop for count across (the (simple-array fixnum (*)) counts)
+          for rarity across rarities
           when (plusp count)
-            do (incf score (/ (* rarity count (+ 1.0 *saturation*))
-                              (+ count (* *saturation* norm)))))
-    score))
+            sum (/ (* rarity count (+ 1.0 *saturation*))
+                   (+ count (* *saturation* norm))))))
+
+(defun scored (observations query)
+  "A list of (score . observation) for the OBSERVATIONS that hold a term of QUERY. Every observation is looked at once."
+  (let* ((marks (marks-of query)) (size (length query)) (total 0) (sum 0) (held '())
+         (holders (make-array size :element-type 'fixnum :initial-element 0)))
+    (declare (type fixnum total sum))
+    (dolist (observation observations)
+      (let* ((terms (terms-of observation)) (counts (counts-of terms marks size)))
+        (incf total)
+        (incf sum (length (the terms terms)))
+        (when counts
+          (push (cons counts observation) held)
+          (dotimes (place size) (when (plusp (aref counts place)) (incf (aref holders place)))))))
+    (let ((rarities (map 'vector (lambda (count) (rarity count total)) holders))
+          (average (/ sum (max 1.0 total))))
+      (loop for (counts . observation) in (nreverse held)
+            collect (cons (score-counts counts rarities (length (the terms (observation-terms observation))) average)
+                          observation)))))
 
 (defun weight (observation current)
   (* (if (equal (observation-session observation) current) *current-weight* 1.0)
@@ -142,10 +171,11 @@
 
 (defun query-terms (text)
   "The numbers of the words of TEXT that any observation holds."
-  (remove-duplicates (loop for word in (words text)
-                           for number = (gethash word *term-numbers*)
-                           when number collect number)
-                     :from-end t))
+  (let ((numbers (remove-duplicates (loop for word in (words text)
+                                          for number = (gethash word *term-numbers*)
+                                          when number collect number)
+                                    :from-end t)))
+    (subseq numbers 0 (min +query-limit+ (length numbers)))))
 
 (defun better-p (one other)
   "The order of results: score, then the later one, then the text."
@@ -167,25 +197,27 @@
                      (setf (gethash key seen) t))))
                scored)))
 
+(defconstant +calls-limit+ 20000
+  "Tool calls of other sessions that are looked at, the newest: they are most of what was observed, and tell least.")
+
+(defun searched (session)
+  "All observations but the oldest of the other sessions' tool calls."
+  (let ((calls 0))
+    (declare (type fixnum calls))
+    (remove-if (lambda (observation)
+                 (and (eq (observation-kind observation) :tool)
+                      (not (equal (observation-session observation) session))
+                      (> (incf calls) +calls-limit+)))
+               (all-observations))))
+
 (defun recall (query &key (limit 10) (session (current-session)) only)
   "The observations that answer QUERY, a text, best first: a list of (score . observation), at most LIMIT.
 What was seen in SESSION comes before the same from another. With ONLY true other sessions are not looked
 at. Nothing found gives NIL."
-  (let* ((observations (if only
-                           (observations session)
-                           (all-observations)))
-         (total (length observations))
-         (average (/ (loop for observation in observations sum (length (the terms (terms-of observation))))
-                     (max 1.0 total)))
-         (query (query-terms query))
-         (rarities (loop for term in query
-                         collect (rarity (count-if (lambda (observation)
-                                                     (find term (the terms (terms-of observation))))
-                                                   observations)
-                                         total)))
-         (scored (loop for observation in observations
-                       for score = (score-observation observation query rarities average)
-                       when (plusp score)
-                         collect (cons (* score (weight observation session)) observation)))
-         (sorted (without-repetitions (sort scored #'better-p))))
+  (let* ((observations (if only (observations session) (searched session)))
+         ;; The terms are numbered before the query is, so that it knows them.
+         (query (progn (mapc #'terms-of observations) (query-terms query)))
+         (weighed (loop for (score . observation) in (scored observations query)
+                        collect (cons (* score (weight observation session)) observation)))
+         (sorted (without-repetitions (sort weighed #'better-p))))
     (subseq sorted 0 (min limit (length sorted)))))

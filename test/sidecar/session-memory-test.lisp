@@ -164,6 +164,28 @@
       (read-journal path (lambda (o) (when (eq (observation-kind o) :note) (incf notes))))
       (check-equal 2 notes))))
 
+(deftest a-journal-of-notes-alone-is-bounded-too
+  (with-memory (folder)
+    (let ((long (make-string 3900 :initial-element #\x)))
+      (dotimes (i 3000) (observe "ses_1" :note :text (format nil "~D ~A" i long))))
+    (let ((path (first (journal-files folder))) (last nil))
+      (check (<= (with-open-file (stream path) (file-length stream)) (+ +journal-limit+ 5000)))
+      (read-journal path (lambda (o) (setf last o)))
+      (check-equal 0 (search "2999 " (observation-text last)))
+      (attach-memory folder)
+      (check-equal "ses_1" (latest-session)))))
+
+(deftest what-starts-does-not-wait-for-old-journals
+  (with-memory (folder)
+    (observe "main" :request :text "one")
+    (observe "child" :note :text "two" :parent "main")
+    (attach-memory folder)
+    ;; Who asks before they are read gets all of them.
+    (check-equal "main" (session-parent-of "child"))
+    (check-equal 1 (observation-count "main"))
+    (attach-memory folder)
+    (check-equal "main" (latest-session))))
+
 (deftest old-journals-go-but-their-notes-stay
   (with-scratch-folder (folder)
     (flet ((make (name kind age)
