@@ -1,6 +1,6 @@
 (defpackage #:opl.failures.lines
   (:use #:cl)
-  (:export #:needle-table #:make-needles #:needles-in #:scan-lines #:clean-line #:octets))
+  (:export #:needle-table #:make-needles #:needles-in #:scan-lines #:clean-line #:make-lent #:octets))
 (in-package #:opl.failures.lines)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -140,18 +140,21 @@ returning true: of every line). Returns the start of the last line, which is not
 
 (defun never () nil)
 
-(defun scan-lines (path table function &optional (always #'never))
+(defun scan-lines (path table function &key (always #'never) (over-p #'never) (limit most-positive-fixnum))
   "Calls FUNCTION with an octet vector, start, end and mask for each line of the file at PATH that holds a needle of TABLE,
-or for each at all while ALWAYS returns true. A carriage return ends a line too: progress is redrawn after it."
-  (declare (function function always))
+or for each at all while ALWAYS returns true. A carriage return ends a line too: progress is redrawn after it. Ends early when OVER-P,
+asked for each block, returns true, and after the block in which the LIMITth octet stands."
+  (declare (function function always over-p) (fixnum limit))
   (with-open-file (in path :element-type '(unsigned-byte 8))
     (let ((buffer (make-array (+ +block+ +longest-line+) :element-type '(unsigned-byte 8)))
-          (kept 0))
-      (declare (fixnum kept))
+          (kept 0) (done 0))
+      (declare (fixnum kept done))
       (loop
+        (when (or (>= done limit) (funcall over-p)) (return))
         (let* ((filled (read-sequence buffer in :start kept :end (+ kept +block+)))
                (line (scan-block buffer 0 filled table function always)))
           (declare (fixnum filled line))
+          (incf done +block+)
           (when (= filled kept)
             (when (plusp kept)
               ;; the last line has no end
@@ -223,12 +226,29 @@ behind it (`01O `)."
       (when (= after start) (return start))
       (setf start after))))
 
-(defun clean-line (buffer start end)
+;;; Nearly all lines are looked at once and forgotten. As new strings they cost more than looking at them does, so a reader of a log
+;;; lends one string of each length again and again.
+
+(defconstant +longest-lent+ 512 "Characters of a line from which on it is a string of its own; few are longer.")
+(deftype lent () '(simple-vector #.+longest-lent+))
+
+(defun make-lent () "Strings to lend, for one reader." (make-array +longest-lent+ :initial-element nil))
+
+(declaim (inline string-of))
+(defun string-of (length lent)
+  "A string of LENGTH to write into: one of LENT's, or a new one."
+  (declare (type (or null lent) lent) (fixnum length))
+  (if (and lent (< length +longest-lent+))
+      (or (svref lent length) (setf (svref lent length) (make-string length)))
+      (make-string length)))
+
+(declaim (ftype (function (octets fixnum fixnum &optional (or null lent)) (simple-array character (*))) clean-line))
+(defun clean-line (buffer start end &optional lent)
   "The characters of the line between START and END of BUFFER without escape sequences and hosted runners' prefixes.
-Octets that are no UTF-8 stand for themselves (Latin-1)."
+Octets that are no UTF-8 stand for themselves (Latin-1). With LENT (see MAKE-LENT) the string holds until the next call only."
   (declare (type octets buffer) (fixnum start end) (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
   (let* ((start (prefix-end buffer start end))
-         (line (make-string (- end start)))
+         (line (string-of (- end start) lent))
          (fill 0) (i start))
     (declare (fixnum start fill i) (type (simple-array character (*)) line))
     (flet ((continuation (offset)
@@ -258,4 +278,4 @@ Octets that are no UTF-8 stand for themselves (Latin-1)."
                             (setf (schar line fill) (code-char code))
                             (incf fill)
                             (incf i width)))))))
-    (if (= fill (length line)) line (subseq line 0 fill))))
+    (if (= fill (length line)) line (replace (the (simple-array character (*)) (string-of fill lent)) line))))

@@ -6,8 +6,9 @@
 
 ;;; SBCL's SEARCH asks for every character's key and test; the tables look for words in lines all the time
 
+(declaim (inline found-in))
 (defun found-in (needle text start end from-end)
-  (declare (type line needle text) (fixnum start end) (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
+  (declare (fixnum start end) (optimize (speed 3) (safety 0)) (sb-ext:muffle-conditions sb-ext:compiler-note))
   (let* ((n (length needle)) (last (- end n)))
     (declare (fixnum n last))
     (flet ((at (i)
@@ -24,10 +25,16 @@
 
 (defun search (needle text &key (start2 0) end2 from-end)
   "CL's SEARCH for strings, and the few of its keys that are needed."
-  (flet ((simple (string) (if (typep string 'line) string (coerce (the string string) 'line))))
-    (if (and (stringp needle) (stringp text))
-        (found-in (simple needle) (simple text) start2 (or end2 (length text)) from-end)
-        (cl:search needle text :start2 start2 :end2 end2 :from-end from-end))))
+  ;; what SBCL prints from ASCII alone is a string of another type than what is read
+  (macrolet ((by-types (&rest types)
+               `(cond ,@(loop for needle-type in types
+                              append (loop for text-type in types
+                                           collect `((and (typep needle ',needle-type) (typep text ',text-type))
+                                                     (let ((needle needle) (text text))
+                                                       (declare (type ,needle-type needle) (type ,text-type text))
+                                                       (found-in needle text start2 (or end2 (length text)) from-end)))))
+                      (t (cl:search needle text :start2 start2 :end2 end2 :from-end from-end)))))
+    (by-types line simple-base-string)))
 
 (define-compiler-macro search (&whole form needle &rest more)
   (if (stringp needle) `(search (load-time-value (coerce ,needle 'line) t) ,@more) form))

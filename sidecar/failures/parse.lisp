@@ -1,6 +1,6 @@
 (defpackage #:opl.failures.parse
   (:use #:cl #:opl.failures.report)
-  (:import-from #:opl.failures.lines #:make-needles #:scan-lines #:clean-line)
+  (:import-from #:opl.failures.lines #:make-needles #:scan-lines #:clean-line #:make-lent)
   (:import-from #:opl.failures.prefixes #:layout-of #:unprefixed)
   (:import-from #:opl.failures.table #:all-runners #:find-runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-options #:runner-rules
                 #:make-reading #:reading-runner #:reading-failures #:count-in #:reading-flags #:deliver #:close-reading #:attention #:attentive-p)
@@ -22,9 +22,9 @@
 
 (defvar *layout* nil "The prefixes of the log's lines, as LAYOUT-OF tells them.")
 
-(defun line-of (buffer start end)
-  "The line's text without what others put before it, and the prefix that tells whose it is."
-  (let ((line (clean-line buffer start end)))
+(defun line-of (buffer start end lent)
+  "The line's text without what others put before it, and the prefix that tells whose it is; lent, as CLEAN-LINE has it."
+  (let ((line (clean-line buffer start end lent)))
     (if *layout* (unprefixed line *layout*) (values line nil))))
 
 (defvar *sign-needles* nil "The automaton of all signs and the runners it was made for.")
@@ -41,9 +41,9 @@
 (defconstant +bits+ 61 "Bits of a line's mask; the runners share them.")
 (defun bit-of (index) (mod index +bits+))
 
-(defun survey (path)
-  "The runners whose signs the log at PATH holds, as a list of (name . weight), heaviest first."
-  (let* ((runners (remove-if-not #'runner-sign-needles (all-runners)))
+(defun survey (path &optional (limit most-positive-fixnum))
+  "The runners whose signs the log at PATH holds in its first LIMIT octets, as a list of (name . weight), heaviest first."
+  (let* ((runners (remove-if-not #'runner-sign-needles (all-runners))) (lent (make-lent))
          (table (coerce runners 'simple-vector))
          (weights (make-array (length table) :initial-element 0))
          (hits (make-array (length table) :initial-element '()))
@@ -71,8 +71,9 @@
                                  (loop for index of-type fixnum from bit below (length table) by +bits+
                                        do (unless (enough-p index)
                                             (setf more t)
-                                            (ask index (or line (setf line (line-of buffer start end))))))
-                                 (unless more (setf asked (logandc2 asked (ash 1 bit))))))))))
+                                            (ask index (or line (setf line (line-of buffer start end lent))))))
+                                 (unless more (setf asked (logandc2 asked (ash 1 bit))))))))
+                  :limit limit))
     (sort (loop for runner across table
                 for weight across weights
                 when (plusp weight) collect (cons (runner-name runner) weight))
@@ -81,39 +82,41 @@
 (defun new-readings (runners)
   (mapcar (lambda (runner) (make-reading :runner runner :mode (getf (runner-options runner) :start))) runners))
 
-(defun read-together (path main readings-of)
-  "Reads the log at PATH with the tables of MAIN's readings; READINGS-OF tells those of a prefix, and of nil MAIN."
-  (let ((needles (make-needles (loop for reading in main
+(defun read-together (path main readings-of over-p)
+  "Reads the log at PATH with the tables of MAIN's readings until OVER-P; READINGS-OF tells those of a prefix, and of nil MAIN."
+  (let ((lent (make-lent))
+        (needles (make-needles (loop for reading in main
                                      for bit from 0
                                      append (loop for needle in (runner-needles (reading-runner reading)) collect (cons needle (ash 1 bit)))))))
     (scan-lines path needles
                 (lambda (buffer start end mask)
-                  (multiple-value-bind (line prefix) (line-of buffer start end)
+                  (multiple-value-bind (line prefix) (line-of buffer start end lent)
                     (loop for reading in (funcall readings-of prefix)
                           for bit from 0
                           do (when (or (logbitp bit mask) (attention reading))
                                (deliver reading line)))))
-                (lambda () (some #'attentive-p (funcall readings-of t))))))
+                :always (lambda () (some #'attentive-p (funcall readings-of t))) :over-p over-p)))
 
-(defun read-alone (path reading readings-of)
+(defun read-alone (path reading readings-of over-p)
   "READ-TOGETHER of one table: the scan itself tells which rules' needles a line holds, so it is not looked through again."
-  (let ((wanted (runner-wanted (reading-runner reading))))
+  (let ((wanted (runner-wanted (reading-runner reading))) (lent (make-lent)))
     (declare (type (unsigned-byte 62) wanted))
     (scan-lines path (runner-scanner (reading-runner reading))
                 (lambda (buffer start end mask)
                   (declare (type (unsigned-byte 62) mask))
                   (if *layout*
-                      (multiple-value-bind (line prefix) (line-of buffer start end)
+                      (multiple-value-bind (line prefix) (line-of buffer start end lent)
                         (let ((reading (first (funcall readings-of prefix))))
                           (when (or (logtest wanted mask) (attention reading)) (deliver reading line mask))))
                       (when (or (logtest wanted mask) (attention reading))
-                        (deliver reading (clean-line buffer start end) mask))))
-                (if *layout*
-                    (lambda () (some #'attentive-p (funcall readings-of t)))
-                    (lambda () (attentive-p reading))))))
+                        (deliver reading (clean-line buffer start end lent) mask))))
+                :always (if *layout*
+                            (lambda () (some #'attentive-p (funcall readings-of t)))
+                            (lambda () (attentive-p reading)))
+                :over-p over-p)))
 
-(defun read-with (path runners)
-  "The readings of the log at PATH by the tables of RUNNERS; one of each for each stream of lines."
+(defun read-with (path runners &optional (over-p (constantly nil)))
+  "The readings of the log at PATH by the tables of RUNNERS; one of each for each stream of lines. Given up when OVER-P returns true."
   (let ((main (new-readings runners)) (streams '()))
     (flet ((readings-of (prefix)
              (cond ((null prefix) main)
@@ -121,8 +124,8 @@
                    ((cdr (assoc prefix streams :test #'string=)))
                    (t (let ((new (new-readings runners))) (push (cons prefix new) streams) new)))))
       (if (rest main)
-          (read-together path main #'readings-of)
-          (read-alone path (first main) #'readings-of))
+          (read-together path main #'readings-of over-p)
+          (read-alone path (first main) #'readings-of over-p))
       (let ((readings (readings-of t)))
         (mapc #'close-reading readings)
         (dolist (reading readings readings)
@@ -222,9 +225,9 @@
   "The table of the runner that NAME means, or nil."
   (and name (find-runner (or (cdr (assoc name *other-names* :test #'string-equal)) name))))
 
-(defun weighed (path runner)
-  "The survey of the log at PATH, RUNNER's table in it whatever its signs."
-  (let ((weights (survey path)) (known (known-runner runner)))
+(defun weighed (path runner &optional (limit most-positive-fixnum))
+  "The survey of the log at PATH, RUNNER's table in it whatever its signs; LIMIT as SURVEY has it."
+  (let ((weights (survey path limit)) (known (known-runner runner)))
     (if known
         (let ((own (assoc (runner-name known) weights :test #'string=)))
           (cons (cons (runner-name known) (+ +certain+ (if own (cdr own) 0))) (remove own weights)))
@@ -252,24 +255,53 @@
     (sb-thread:with-mutex (*frugal-lock*)
       (when (zerop (decf *frugal*)) (setf (sb-ext:bytes-consed-between-gcs) *usual*)))))
 
+(defun large-p (path) (> (file-octets path) +large-log+))
+
+;;; Which runners speak is known when the whole log was looked through, but mostly its head tells already: a large log is read with the
+;;; tables of those while a second processor looks for others.
+
+(defconstant +head+ (* 1024 1024) "Octets of a large log by which its runners are guessed.")
+
+(defun call-beside (function main)
+  "Calls FUNCTION in a thread of its own with a function that tells whether to give up, and MAIN here with one that returns what FUNCTION
+returned, nil when it failed. When MAIN ends, so does FUNCTION's thread."
+  (let* ((over nil) (layout *layout*)
+         (thread (sb-thread:make-thread (lambda ()
+                                          (let ((*layout* layout))
+                                            ;; what fails here is done again by who asked, and fails there
+                                            (handler-case (funcall function (lambda () over)) (serious-condition () nil))))
+                                        :name "log reader")))
+    (unwind-protect (funcall main (lambda () (sb-thread:join-thread thread :default nil)))
+      (setf over t)
+      (sb-thread:join-thread thread :default nil))))
+
+(defun surveyed-and-read (path runner)
+  "The weights of the runners in the log at PATH, and the readings of it by the tables of those that weigh enough."
+  (let ((guess (and (large-p path) (chosen-runners (weighed path runner +head+)))))
+    (flet ((outcome (readings-of)
+             (let* ((weights (weighed path runner)) (chosen (chosen-runners weights)))
+               (values weights (and chosen (or (and (equal chosen guess) (funcall readings-of)) (read-with path chosen)))))))
+      (if guess
+          (call-beside (lambda (over-p) (read-with path guess over-p)) #'outcome)
+          (outcome (constantly nil))))))
+
 (defun file-octets (path) (with-open-file (in path :element-type '(unsigned-byte 8)) (file-length in)))
 
 (defun parse-log (path &key runner exit-code)
   "The report of the captured log, or machine-readable report, at PATH. RUNNER: the name of the runner that is known to have written
 it; without one, or with one that has no table, it is recognised. EXIT-CODE: the command's, where known: other than 0, the verdict is
 never \"passed\". Signals FILE-ERROR when PATH cannot be read."
-  (if (> (file-octets path) +large-log+)
+  (if (large-p path)
       (call-frugally (lambda () (read-log path runner exit-code)))
       (read-log path runner exit-code)))
 
 (defun read-log (path runner exit-code)
   (or (parse-format path exit-code)
-      (let* ((*layout* (layout-of path))
-             (weights (weighed path runner))
-             (chosen (chosen-runners weights))
-             (report (and chosen (as-report path (read-with path chosen) (remove +certain+ weights :key #'cdr :test #'>) exit-code))))
-        (if (and report (not (and (string= "unparsed" (report-verdict report)) (null (report-failures report)))))
-            report
-            (let ((bare (bare-report path weights)))
-              (or (parse-format path exit-code :embedded t)
-                  (if (or (report-failures bare) (null report)) bare report)))))))
+      (let ((*layout* (layout-of path)))
+        (multiple-value-bind (weights readings) (surveyed-and-read path runner)
+          (let ((report (and readings (as-report path readings (remove +certain+ weights :key #'cdr :test #'>) exit-code))))
+            (if (and report (not (and (string= "unparsed" (report-verdict report)) (null (report-failures report)))))
+                report
+                (let ((bare (bare-report path weights)))
+                  (or (parse-format path exit-code :embedded t)
+                      (if (or (report-failures bare) (null report)) bare report)))))))))

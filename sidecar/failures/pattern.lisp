@@ -1,7 +1,7 @@
 (defpackage #:opl.failures.pattern
   (:use #:cl)
   (:shadow #:search #:step #:class)
-  (:export #:line #:captures #:matching #:matcher-of #:captures-of #:try-matcher #:with-captured #:pattern-needles #:search))
+  (:export #:line #:captures #:matching #:matcher-of #:captures-of #:try-matcher #:with-captured #:mentioned-p #:pattern-needles #:search))
 (in-package #:opl.failures.pattern)
 
 ;;; Patterns over one line of a log, written as S-expressions.
@@ -309,19 +309,31 @@ AHEAD are three closures."
   (funcall matcher line 0 end captures))
 
 (defun mentioned-p (symbol form)
+  "True when SYMBOL stands somewhere in FORM."
   (if (consp form)
       (loop for rest = form then (cdr rest)
             while (consp rest) thereis (mentioned-p symbol (car rest))
             finally (return (eq rest symbol)))
       (eq symbol form)))
 
+(defun mentions (symbol form)
+  "How often SYMBOL stands in FORM."
+  (loop for rest = form then (cdr rest)
+        while (consp rest) sum (mentions symbol (car rest)) into count
+        finally (return (if (eq rest symbol) (1+ count) count))))
+
 (defmacro with-captured ((pattern line captures) &body body)
-  "BODY with those variables of PATTERN that it mentions bound to what CAPTURES say of LINE."
-  (let ((all (remove-if-not (lambda (capture) (mentioned-p (first capture) body)) (captures-of pattern))))
-    `(let (,@(loop for (variable cell integer) in all
-                   collect `(,variable (,(if integer 'captured-integer 'captured) ,line ,captures ,cell))))
-       (declare (ignorable ,@(mapcar #'first all)))
-       ,@(or body '(t)))))
+  "BODY with those variables of PATTERN that it mentions bound to what CAPTURES say of LINE. What is mentioned once is taken out of the
+line where it stands, which on most lines is a branch not taken."
+  (flet ((value (capture) `(,(if (third capture) 'captured-integer 'captured) ,line ,captures ,(second capture))))
+    (loop for capture in (captures-of pattern)
+          for count = (mentions (first capture) body)
+          if (= 1 count) collect (list (first capture) (value capture)) into once
+            else unless (zerop count) collect (list (first capture) (value capture)) into often
+          finally (return `(symbol-macrolet ,once
+                             (let ,often
+                               (declare (ignorable ,@(mapcar #'first often)))
+                               ,@(or body '(t))))))))
 
 (defmacro matching ((line end) (&rest pattern) &body body)
   "Runs BODY with the captures of PATTERN bound when PATTERN matches LINE (its first END characters).

@@ -5,12 +5,12 @@
 
 (declaim (optimize (speed 1) (safety 1)))
 
-(defconstant +always+ (ash 1 61) "The bit of rules that no needle guards.")
+(defconstant +rule-bits+ 61 "Bits of a line's mask; the rule at index i has the bit i mod 61.")
 (defconstant +most-cells+ 60 "Cells of captures that a rule may have: twenty captures.")
 
 (defstruct rule
-  "MODES: :always, :any (some mode, or an open failure), or a list. BIT is set for lines that the rule may match."
-  (matcher nil :type function) (cells 0 :type fixnum) (modes :always) (bit +always+ :type (unsigned-byte 62)) (action nil :type function))
+  "MODES: :always, :any (some mode, or an open failure), or a list."
+  (matcher nil :type function) (cells 0 :type fixnum) (modes :always) (action nil :type function))
 
 (defun cells-of (pattern)
   (let ((cells (* 3 (length (captures-of pattern)))))
@@ -49,15 +49,17 @@
 
 (defun table-of-clauses (name options signs rules finish)
   "The runner of SIGNS, ((weight . pattern) …), and RULES, ((modes pattern action) …)."
-  (let ((guards '()) (needles '()) (always '()) (blind '()) (wanted 0))
+  (let ((guards '()) (needles '()) (always '()) (blind '()) (wanted 0)
+        (unguarded (make-array (ceiling (length rules) +rule-bits+) :initial-element 0)))
     (flet ((rule-of (index modes pattern action)
-             (let ((bit (ash 1 (mod index 61))) (own (guards-of pattern)))
+             (let ((bit (ash 1 (mod index +rule-bits+))) (own (guards-of pattern)))
                (dolist (guard own) (push (cons guard bit) guards))
                (dolist (needle (pattern-needles pattern)) (push (cons needle bit) needles))
                (when (eq modes :always) (setf always (append (needles-of pattern) always) wanted (logior wanted bit)))
-               (unless own (setf blind (append (if (consp modes) modes (list modes)) blind)))
-               (make-rule :matcher (matcher-of pattern) :cells (cells-of pattern) :modes modes :action action
-                          :bit (if own bit +always+)))))
+               (unless own
+                 (setf blind (append (if (consp modes) modes (list modes)) blind)
+                       (svref unguarded (floor index +rule-bits+)) (logior bit (svref unguarded (floor index +rule-bits+)))))
+               (make-rule :matcher (matcher-of pattern) :cells (cells-of pattern) :modes modes :action action))))
       (let ((table (coerce (loop for (modes pattern action) in rules
                                  for index from 0
                                  collect (rule-of index modes pattern action))
@@ -66,7 +68,7 @@
          :name name :options options
          :sign (sign-function signs)
          :sign-needles (loop for (nil . pattern) in signs append (needles-of pattern))
-         :rules table
+         :rules table :unguarded unguarded
          :needles (remove-duplicates always :test #'string=)
          :automaton (automaton-of guards) :scanner (automaton-of needles) :wanted wanted :blind (remove-duplicates blind)
          :finish finish)))))
@@ -84,7 +86,11 @@
     (flet ((action (pattern forms)
              `(lambda (line mode captures)
                 (declare (type line line) (type captures captures) (ignorable line mode captures))
-                (with-captured (,pattern line captures) (not (eq reject (progn (seen) ,@forms)))))))
+                (with-captured (,pattern line captures)
+                  ;; the line is lent; what an action does with it may be to keep it
+                  ,(if (mentioned-p 'line forms)
+                       `(let ((line (copy-seq line))) (not (eq reject (progn (seen) ,@forms))))
+                       `(not (eq reject (progn (seen) ,@forms))))))))
       `(add-runner
         (table-of-clauses
          ,name ',options
@@ -96,24 +102,32 @@
 
 (defun apply-rules (runner line mode found)
   "Gives LINE to the first rule of RUNNER that wants it; a line that none wants is added to the open failure. FOUND: the mask of the
-rules whose needles are in the line, where that is known already."
+rules whose needles are in the line, where that is known already. LINE may be lent: what is kept of it is copied."
   (declare (type line line) (type (or null (unsigned-byte 62)) found))
   (let* ((end (length line))
-         (mask (logior +always+ (the (unsigned-byte 62) (or found (needles-in (runner-automaton runner) line end)))))
+         (mask (or found (needles-in (runner-automaton runner) line end)))
+         (rules (runner-rules runner))
          (captures (make-array +most-cells+ :element-type '(unsigned-byte 32))))
     (declare (dynamic-extent captures) (type (unsigned-byte 62) mask))
-    (loop for rule across (runner-rules runner)
-          do (when (and (logtest mask (rule-bit rule))
-                        (let ((modes (rule-modes rule)))
-                          (case modes
-                            (:always t)
-                            (:any (or mode (reading-open *reading*)))
-                            (t (member mode modes :test #'eq))))
-                        (try-matcher (rule-matcher rule) line end captures (rule-cells rule))
-                        (funcall (rule-action rule) line mode captures))
-               (return t))
-          finally (incf (reading-idle *reading*))
-                  (add-line line))))
+    (flet ((takes-p (rule)
+             (and (let ((modes (rule-modes rule)))
+                    (case modes
+                      (:always t)
+                      (:any (or mode (reading-open *reading*)))
+                      (t (member mode modes :test #'eq))))
+                  (try-matcher (rule-matcher rule) line end captures (rule-cells rule))
+                  (funcall (rule-action rule) line mode captures))))
+      (loop for unguarded of-type (unsigned-byte 61) across (runner-unguarded runner)
+            for first of-type fixnum from 0 by +rule-bits+
+            ;; from the lowest bit up, which is the order of the rules
+            do (loop with left of-type (unsigned-byte 61) = (logior unguarded (ldb (byte 61 0) mask))
+                     until (zerop left)
+                     do (let ((index (+ first (1- (integer-length (logand left (- left)))))))
+                          (declare (fixnum index))
+                          (when (and (< index (length rules)) (takes-p (svref rules index))) (return-from apply-rules t))
+                          (setf left (logand left (1- left))))))
+      (incf (reading-idle *reading*))
+      (when (wants-lines-p) (add-line (copy-seq line))))))
 
 (defparameter *enders*
   '("##[error]Process completed with exit code" "##[endgroup]" "##[group]" "##[section]" "##[error]Bash exited" "Error: Process completed with exit code" "Post job cleanup." "npm ERR!" "npm error " "error Command failed with exit code"

@@ -1,12 +1,12 @@
 (defpackage #:opl.failures.table
   (:use #:cl #:opl.failures.report)
   (:shadowing-import-from #:opl.failures.pattern #:search)
-  (:import-from #:opl.failures.pattern #:line #:captures #:captures-of #:matcher-of #:try-matcher #:with-captured #:pattern-needles)
+  (:import-from #:opl.failures.pattern #:line #:captures #:captures-of #:matcher-of #:try-matcher #:with-captured #:mentioned-p #:pattern-needles)
   (:import-from #:opl.failures.lines #:make-needles #:needles-in)
   (:export #:define-runner #:define-rules #:include #:line #:sign #:on #:within #:finish #:also
            ;; verbs of a table's rules
            #:begin-failure #:add-line #:end-failure #:note-failure #:find-failure #:drop-failure #:pending
-           #:tally #:total #:count-of #:enter #:mode #:flag #:flagged #:stash #:stashed #:reject #:leave #:suffixp #:prefixp #:trim #:joined
+           #:tally #:total #:count-of #:enter #:mode #:flag #:flagged #:stash #:stashed #:reject #:leave #:suffixp #:prefixp #:text= #:trim #:joined
            #:blank-line-p #:indentation #:split-on
            ;; for the driver
            #:runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-rules #:runner-options #:find-runner #:all-runners
@@ -34,6 +34,8 @@
   (sign nil :type (or null function))
   (sign-needles '() :type list)
   (rules #() :type simple-vector)
+  ;; for each 61 rules a mask of those that no needle guards
+  (unguarded #() :type simple-vector)
   (needles '() :type list)
   (automaton nil) (scanner nil)
   (wanted 0 :type (unsigned-byte 62))
@@ -163,6 +165,10 @@ when it has no lines yet, and left alone when it has."
 
 (defun pending () "The open failure, or nil." (let ((draft (reading-open *reading*))) (and draft (draft-failure draft))))
 
+(defun wants-lines-p ()
+  "True when a failure is open of which lines are kept."
+  (let ((draft (reading-open *reading*))) (and draft (not (draft-beyond draft)))))
+
 (defun add-line (line)
   "Adds LINE to the open failure, if any."
   (let ((draft (reading-open *reading*)))
@@ -214,7 +220,17 @@ when it has no lines yet, and left alone when it has."
              (locally (declare (type line prefix string) (optimize (speed 3) (safety 0)))
                (loop for i of-type fixnum from 0 below n always (char= (schar prefix i) (schar string i))))
              (string= prefix string :end2 n)))))
-(defun suffixp (suffix string) "True when STRING ends with SUFFIX." (let ((n (length suffix)) (m (length string))) (and (<= n m) (string= suffix string :start2 (- m n)))))
+(defun suffixp (suffix string)
+  "True when STRING ends with SUFFIX."
+  (let* ((n (length suffix)) (from (- (length string) n)))
+    (and (>= from 0)
+         (if (and (typep suffix 'line) (typep string 'line))
+             (locally (declare (type line suffix string) (fixnum from) (optimize (speed 3) (safety 0)))
+               (loop for i of-type fixnum from 0 below n always (char= (schar suffix i) (schar string (+ from i)))))
+             (string= suffix string :start2 from)))))
+(defun text= (string other)
+  "CL's STRING= for whole strings, of which CL's own takes longer to begin than to compare; nil is the same as nothing."
+  (and string other (= (length (the string string)) (length (the string other))) (prefixp string other)))
 (defun blank-line-p (line) "True when LINE is blank." (every (lambda (c) (member c '(#\Space #\Tab #\No-break_space))) line))
 (defun indentation (line) "The number of blanks LINE begins with." (or (position-if-not (lambda (c) (member c '(#\Space #\Tab))) line) (length line)))
 (defun split-on (separator string)

@@ -109,3 +109,37 @@
       (let ((report (parse-log log)))
         (check-equal 6000 (report-failed report))
         (check-equal 2000 (length (report-failures report)))))))
+
+(defun write-large (log lines count-of-fillers)
+  "Writes COUNT-OF-FILLERS passing tests of go and then LINES."
+  (with-open-file (out log :direction :output :if-exists :supersede :external-format :utf-8)
+    (loop for i from 1 to count-of-fillers do (format out "=== RUN   TestNumber~d~%--- PASS: TestNumber~d (0.00s)~%" i i))
+    (format out "PASS~%ok  	example.com/a	0.1s~%")
+    (dolist (line lines) (format out "~a~%" line))))
+
+(deftest what-comes-late-in-a-large-log-is-read-as-in-a-small-one
+  ;; of more than 4 MB the head tells which tables begin to read
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (dolist (late (list '() '("=== RUN   TestLate" "    late_test.go:7: got 1, want 2" "--- FAIL: TestLate (0.00s)" "FAIL" "FAIL	example.com/b	0.1s")
+                          (lines-of (merge-pathnames "jest/several.txt" *logs*))))
+        (let ((small (progn (write-large log late 10) (facts-of (parse-log log))))
+              (large (progn (write-large log late 100000) (facts-of (parse-log log)))))
+          (check (> (with-open-file (in log) (file-length in)) 5000000))
+          (check-equal (+ 99990 (getf small :passed)) (getf large :passed))
+          (check-equal (list (getf small :verdict) (getf small :failed) (getf small :failures))
+                       (list (getf large :verdict) (getf large :failed) (getf large :failures))))))))
+
+(deftest go-s-events-may-have-their-keys-in-any-order
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (with-open-file (out log :direction :output)
+        (dolist (event '("{\"Time\":\"2024-01-01T00:00:00Z\",\"Test\":\"TestA\",\"Package\":\"example.com/p\",\"Action\":\"run\"}"
+                         "{\"Time\":\"2024-01-01T00:00:00Z\",\"Output\":\"    a_test.go:3: say \\\"Action\\\":\\\"pass\\\" \\u003c2\\u003e\\n\",\"Test\":\"TestA\",\"Package\":\"example.com/p\",\"Action\":\"output\"}"
+                         "{\"Time\":\"2024-01-01T00:00:00Z\",\"Elapsed\":0,\"Test\":\"TestA\",\"Package\":\"example.com/p\",\"Action\":\"fail\"}"
+                         "{\"Time\":\"2024-01-01T00:00:00Z\",\"Test\":\"TestB\",\"Package\":\"example.com/p\",\"Action\":\"pass\"}"
+                         "{\"Time\":\"2024-01-01T00:00:00Z\",\"Package\":\"example.com/p\",\"Action\":\"fail\"}"))
+          (write-line event out)))
+      (let ((facts (facts-of (parse-log log :runner "go"))))
+        (check-equal '(1 1) (list (getf facts :passed) (getf facts :failed)))
+        (check-equal '(("TestA" "a_test.go" 3 "assertion" "a_test.go:3: say \"Action\":\"pass\" <2>")) (getf facts :failures))))))

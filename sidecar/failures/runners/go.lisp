@@ -46,6 +46,14 @@
     (when (plusp (hash-table-count table)) (remhash test table)))
   t)
 
+(defun talked-p ()
+  "True when output of some test is kept."
+  (or (stashed :speaker) (plusp (hash-table-count (table-of :output)))))
+
+(defun forget-mine (test)
+  "TEST of the package that is being read has ended."
+  (when (talked-p) (forget (qualified test))))
+
 (defun qualified (test) (if (stashed :package) (concatenate 'string (stashed :package) " " test) test))
 
 (defun set-running (test) (stash :running test) (end-failure) (enter :output) t)
@@ -61,13 +69,14 @@
   (forget (qualified test))
   t)
 
-(defun result (status test indent)
-  (declare (ignorable indent))
-  (stash :verbose (or (stashed :verbose) (and (string/= status "FAIL") t)))
-  (cond ((string= status "PASS") (tally :go-passed) (forget (qualified test)) (end-failure) (stash :running nil))
-        ((string= status "SKIP") (tally :go-skipped) (forget (qualified test)) (end-failure) (stash :running nil))
-        (t (tally :go-failed) (failed-test test) (stash :running nil)))
-  (enter :output)
+(defun passed-or-skipped (key)
+  "A test has ended that did not fail; KEY is its count."
+  (stash :verbose t) (tally key) (end-failure) (stash :running nil) (enter :output))
+
+(defun result (status test)
+  (cond ((text= status "PASS") (passed-or-skipped :go-passed) (forget-mine test))
+        ((text= status "SKIP") (passed-or-skipped :go-skipped) (forget-mine test))
+        (t (tally :go-failed) (failed-test test) (stash :running nil) (enter :output)))
   t)
 
 (defun parents-dropped ()
@@ -179,15 +188,16 @@
   (within (:listed) ("=== " rest) t)
   (within (:listed) ((text rest)) (add-line text))
   (on ("DONE " (? integer " runs, ") (n integer) " test" (? "s") (counts rest)) (done n counts))
-  (on ("=== " (what (or "RUN  " "CONT " "NAME ")) blanks (test rest))
-    (when (string= what "RUN  ") (stash :started test) (stash :verbose t))
-    (set-running test))
+  (on ("=== RUN   " blanks (test rest)) (stash :started test) (stash :verbose t) (set-running test))
+  (on ("=== " (or "CONT " "NAME ") blanks (test rest)) (set-running test))
   (on ("=== PAUSE " rest) (stash :running nil) (end-failure))
-  (on ((indent blanks) "--- " (status (or "PASS" "FAIL" "SKIP")) ": " (test text+) (or end (seq " (" number "s)")))
-    (result status test (length indent)))
+  (on (blanks "--- PASS: " (test text+) (or end (seq " (" number "s)")))
+    (passed-or-skipped :go-passed) (when (talked-p) (forget (qualified test))) t)
+  (on (blanks "--- " (status (or "FAIL" "SKIP")) ": " (test text+) (or end (seq " (" number "s)")))
+    (result status test))
   (on ((other text+) "--- " (status (or "PASS" "FAIL" "SKIP")) ": " (test (of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/#-.:=[]+")) " (" number "s)" end)
     ;; output without a line end before the result
-    (if (or (find #\" other) (find #\{ other)) reject (result status test 0)))
+    (if (or (find #\" other) (find #\{ other)) reject (result status test)))
   (on ("panic: " (message rest)) (start-panic message))
   (within (:panic) ("running tests:" end) (enter :stuck))
   (within (:stuck) (blanks+ (test (not-of " ()")) " (" rest)

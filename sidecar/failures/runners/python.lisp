@@ -8,9 +8,12 @@
 
 (defun ruled (line character)
   "The text of a ruled heading `=== text ===`, or nil."
-  (let ((start (position-if-not (lambda (c) (or (char= c character) (char= c #\Space))) line))
-        (end (position-if-not (lambda (c) (or (char= c character) (char= c #\Space))) line :from-end t)))
-    (and start end (plusp start) (< end (1- (length line))) (subseq line start (1+ end)))))
+  (declare (type line line) (character character))
+  (flet ((rule-p (i) (let ((c (schar line i))) (or (char= c character) (char= c #\Space)))))
+    (let* ((length (length line))
+           (start (loop for i from 0 below length unless (rule-p i) return i))
+           (end (and start (loop for i downfrom (1- length) unless (rule-p i) return i))))
+      (and start (plusp start) (< end (1- length)) (subseq line start (1+ end))))))
 
 (defun counts-in (text)
   "The counts of `4 failed, 3 passed in 0.14s` as a list of (word . n), or nil when TEXT is not such a line."
@@ -144,9 +147,8 @@
   t)
 
 (defun inline-result (status id)
-  "A line of -v: where the log ends before the report, it is all that tells of a test."
-  (cond ((prefixp "PASSED" status) (tally :passed-lines))
-        ((prefixp "SKIPPED" status))
+  "A line of -v of a test that did not pass: where the log ends before the report, it is all that tells of a test."
+  (cond ((prefixp "SKIPPED" status))
         (t (when (<= (tally-of-inline) +summed-kept+) (stash :inline (cons (cons id status) (stashed :inline))))))
   t)
 
@@ -191,7 +193,7 @@
   (on ("no tests ran in " number) (close-session (list (cons "none" 0))))
   (within (:sections) ("_" (title text+) "_" end)
     (let ((title (ruled line #\_)))
-      (if (or (null title) (nested-p) (string= "" (remove #\_ (remove #\Space line)))) reject (section-failure title))))
+      (if (or (null title) (nested-p)) reject (section-failure title))))
   (within (:sections) ((of "-") " Captured " text " " (of "-")) (if (nested-p) t (progn (stash :captured t) (end-failure))))
   (within (:sections) ((path (? (or "/" drive)) (not-of ": ")) ":" (at integer) ": " (message rest))
     (if (and (null (reading-open *reading*)) (not (nested-p)) (or (null (stashed :captured)) (stashed :one-line)))
@@ -209,9 +211,9 @@
         reject))
   (within (:summary) ((or "PASSED " "SKIPPED " "XFAIL " "XPASS ")) (when (prefixp "PASSED" line) (tally :passed-lines)) t)
   (within (nil) ((id path "::" text+) " " (status (or "FAILED" "ERROR" "PASSED" "SKIPPED")) text "[" blanks integer "%]" end)
-    (inline-result status id))
+    (if (prefixp "PASSED" status) (tally :passed-lines) (inline-result status id)))
   (within (nil) ("[gw" integer "] [" blanks integer "%] " (status (or "FAILED" "ERROR" "PASSED")) " " (id text+) end)
-    (inline-result status (trim id)))
+    (if (prefixp "PASSED" status) (tally :passed-lines) (inline-result status (trim id))))
   (on ((of "!") " " (what text+) " " (of "!") end)
     (cond ((search "KeyboardInterrupt" what) (flag :interrupted)) ) (end-failure) t)
   (on ((of "+") " Timeout " (of "+")) (end-failure) (unless (flagged :timeout) (enter :stacks)) (flag :timeout))
