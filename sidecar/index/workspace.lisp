@@ -5,9 +5,10 @@
   (:use #:cl #:opl.index.store #:opl.index.refresh)
   (:import-from #:opl.index.ctags #:check-ctags #:program-mark)
   (:import-from #:opl.index.watch #:watch-loose-p #:start-watch #:extend-watch #:watch-events #:stop-watch)
-  (:import-from #:opl.index.snapshot #:read-snapshot #:write-snapshot)
+  (:import-from #:opl.index.snapshot #:read-snapshot #:write-snapshot #:snapshot-name)
   (:import-from #:opl.source.octets #:real-path #:file-state)
   (:import-from #:opl.wire.conditions #:fail)
+  (:import-from #:opl.wire.server #:*at-end*)
   (:import-from #:opl.wire.protocol #:+sidecar-version+)
   (:export #:open-workspace #:workspace-index #:current-index #:fresh-index #:wait-for-index #:rebuild #:refresh-paths #:save
            #:workspace-state #:workspace-stage #:workspace-cache #:workspace-root
@@ -20,7 +21,7 @@
   (index nil) (state :empty :type symbol) (reason nil)
   (stage (list "" 0 0) :type list)
   (thread nil) (lock (sb-thread:make-mutex :name "workspace"))
-  (unsaved nil) (saver nil)
+  (unsaved nil) (dear nil) (saver nil)
   (watch nil) (watching nil)            ; the watch; the thread that starts it, or t once it was tried
   (looked 0) (looks 0)                  ; when, and how often, the whole tree was looked at
   (dirty t))                            ; whether the watch alone cannot tell what changed
@@ -48,9 +49,11 @@
 
 (defun program (workspace) (and (null (workspace-ctags-reason workspace)) (workspace-ctags workspace)))
 
-(defun mark-unsaved (workspace)
-  "Notes that the index differs from its snapshot, which is written once edits have settled."
+(defun mark-unsaved (workspace &key dear)
+  "Notes that the index differs from its snapshot, which is written once edits have settled. DEAR: making it again takes so long that
+it is written at the end of a process that ends before."
   (setf (workspace-unsaved workspace) t)
+  (when dear (setf (workspace-dear workspace) t))
   (when (and (workspace-cache workspace) (null (workspace-saver workspace)))
     (setf (workspace-saver workspace)
           (sb-thread:make-thread (lambda () (save-when-settled workspace)) :name "snapshot"))))
@@ -63,7 +66,7 @@
     (let ((index (workspace-index workspace)))
       (sleep +settle-seconds+)
       (when (eq index (workspace-index workspace))
-        (setf (workspace-unsaved workspace) nil)
+        (setf (workspace-unsaved workspace) nil (workspace-dear workspace) nil)
         (save workspace)
         (sb-thread:with-mutex ((workspace-lock workspace))
           (unless (workspace-unsaved workspace)
@@ -75,6 +78,16 @@
   (let ((cache (workspace-cache workspace)) (index (workspace-index workspace)))
     (when (and cache index)
       (write-snapshot index cache +sidecar-version+ (workspace-excludes workspace) (ctags-identity workspace)))))
+
+(defconstant +end-octets+ 100000000 "A larger snapshot takes longer to write than the end of a process may.")
+
+(defun save-at-end ()
+  "Writes what is dear and not yet saved: a shell's `opl context' is over before edits could settle, and each would read the history again."
+  (let ((workspace *workspace*))
+    (when (and workspace (workspace-cache workspace) (workspace-dear workspace) (eq :ready (workspace-state workspace)))
+      (let ((size (nth-value 1 (file-state (snapshot-name (workspace-cache workspace))))))
+        (when (and size (< size +end-octets+)) (save workspace))))))
+(pushnew 'save-at-end *at-end*)
 
 (defun build (workspace)
   (dolist (function *from-nothing*) (funcall function (workspace-root workspace)))

@@ -65,8 +65,8 @@
             (setf **warming** nil)
             (return)))))))
 
-(defun warm (&optional what)
-  "Has the tables of the published index made beside everything else. WHAT is new, an index or a history's root, does not matter."
+(defun warm (&rest what)
+  "Has the tables of the published index made beside everything else. WHAT is new, an index or a history, does not matter."
   (declare (ignore what))
   (sb-thread:with-mutex (**lock**)
     (when (and **wanted** (not (and **warming** (sb-thread:thread-alive-p **warming**))))

@@ -135,7 +135,7 @@ Without git, or without a commit, an empty one whose note says so. KNOWN itself 
 (sb-ext:defglobal **state** nil)
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "history"))
 
-(defvar *on-change* '() "Functions called, in the reading thread, when another history is there.")
+(defvar *on-change* '() "Functions of the root and how many commits were read, called in the reading thread when another history is there.")
 
 (defun state-of (root)
   (sb-thread:with-recursive-lock (**lock**)
@@ -182,7 +182,8 @@ files what then has to be copied at the next writing took half the time of an an
          (mark (head-mark folder)) (known (state-history state)) (history (read-history root :known known :files files)))
     (unless (eq history known)
       (setf (state-history state) history)
-      (dolist (function *on-change*) (funcall function root)))
+      (let ((read (- (history-count history) (if known (history-count known) 0))))
+        (dolist (function *on-change*) (funcall function root read))))
     (setf (state-folder state) folder (state-mark state) (or mark :none) (state-asked state) (get-universal-time))))
 
 (defun follow-head (root files)
@@ -217,10 +218,12 @@ and the twelfth."
 (defun follow-index (index) (follow-head (index-root index) (index-live-count index)))
 (pushnew 'follow-index opl.index.workspace:*published*)
 (pushnew 'begin-reading opl.index.workspace:*from-nothing*)
-(push (lambda (root)
+(defconstant +dear-commits+ 500 "Reading so many again takes git longer than writing a snapshot.")
+
+(push (lambda (root read)
         ;; what is empty is not kept, and a snapshot of hundreds of megabytes is not written for it
         (when (and opl.index.workspace:*workspace* (plusp (history-count (current-history root))))
-          (opl.index.workspace:mark-unsaved opl.index.workspace:*workspace*)))
+          (opl.index.workspace:mark-unsaved opl.index.workspace:*workspace* :dear (>= read +dear-commits+))))
       *on-change*)
 
 (defun history-part (index)

@@ -11,7 +11,7 @@
   (:import-from #:opl.wire.descriptors #:take-wire #:read-octets #:write-octets #:watch-host)
   (:import-from #:opl.wire.children #:kill-children)
   (:import-from #:opl.wire.memory #:arrange-memory)
-  (:export #:main #:*at-start* #:note))
+  (:export #:main #:*at-start* #:*at-end* #:note))
 
 (in-package #:opl.wire.server)
 
@@ -21,6 +21,8 @@
 
 (defconstant +query-threads+ 4 "Queries that run at once: enough that a slow one does not hold up the others; memory for each is its stack alone.")
 
+(defconstant +end-seconds+ 1 "So long `*at-end*' may take: the host kills a process that is there after two and a half.")
+(defvar *at-end* '() "Functions called without arguments after the end of input, once what was accepted has answered; they have a second together.")
 (defconstant +drain-seconds+ 1 "After the end of input, what was accepted may still answer for so long.")
 
 (defconstant +progress-interval+ (floor internal-time-units-per-second 20) "Progress lines of one request keep this distance: no terminal shows more.")
@@ -231,6 +233,10 @@
         until (zerop (hash-table-count *requests*))
         do (sleep 1/100)))
 
+(defun end ()
+  (let ((thread (sb-thread:make-thread (lambda () (dolist (function *at-end*) (ignore-errors (funcall function)))) :name "end")))
+    (sb-thread:join-thread thread :timeout +end-seconds+ :default nil)))
+
 (defun argument (name)
   (second (member name sb-ext:*posix-argv* :test #'string=)))
 
@@ -245,4 +251,5 @@
   (send-line "hello" +protocol-version+ +sidecar-version+ (lisp-implementation-version) (sb-posix:getpid))
   (read-lines)
   (drain)
+  (when *at-end* (end))
   (leave 0))

@@ -1,14 +1,14 @@
 // The real sidecar as the host sees it: shared, crashing, restarting, and gone with its host.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../plugin/channel/fault.ts';
-import { alive, scratchFolder, until } from '../scratch.ts';
+import { alive, git, scratchFolder, scratchRepository, until } from '../scratch.ts';
 import { realOptions, shareSidecar, sidecarCommand } from '../sidecar-core.ts';
 
 function shared(t: TestContext, root = scratchFolder(t)) {
@@ -29,6 +29,21 @@ test('twenty sessions of one root share one sidecar, which ends with the last of
   assert.ok(alive(pid!), 'it lives while one session is left');
   await sessions[0]!.release();
   assert.equal(alive(pid!), false);
+});
+
+test('a history that took long is kept by a process that ends at once', async (t) => {
+  const root = scratchRepository(t, { 'main.py': 'def main(): pass\n' });
+  const commit = (n: number) =>
+    `commit refs/heads/main\ncommitter t <t@t> ${1_700_000_000 + n} +0000\ndata 5\nwords\n${n ? '' : 'from refs/heads/main^0\n'}\n`;
+  execFileSync('git', ['fast-import', '--quiet'], {
+    cwd: root,
+    input: Array.from({ length: 600 }, (_, n) => commit(n)).join(''),
+  });
+  const { sidecar, release } = shared(t, root);
+  await sidecar.call('index', { rebuild: false });
+  await sidecar.call('context', { task: 'main', limit: 3, offset: 0, explain: false });
+  await release();
+  assert.ok(readFileSync(path.join(root, '.index', 'index.snapshot')).includes(git(root, 'rev-parse', 'HEAD').trim()));
 });
 
 test('two roots have a sidecar each', async (t) => {
