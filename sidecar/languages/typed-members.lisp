@@ -89,6 +89,16 @@
 
 (defun type-word-p (w i) (and (identifier-p w i) (assoc (name w i) (tongue-types *tongue*))))
 
+(defun announcing-macro-p (w j to)
+  "Whether J is a macro alone on its line before a namespace, a type or a template: FMT_BEGIN_NAMESPACE, then `namespace detail {'."
+  (declare (type fixnum j to))
+  (let ((next (1+ j)))
+    (and (tongue-labels *tongue*) (< next to) (identifier-p w j) (macro-like-p w j) (new-line-p w next)
+         (or (= (kind w next) +directive+)
+             (and (identifier-p w next)
+                  (or (in-word-set-p (name w next) (tongue-spaces *tongue*)) (in-word-set-p (name w next) (tongue-using *tongue*))
+                      (type-word-p w next) (token-at w next "template" "typedef" "inline") (announcing-macro-p w next to)))))))
+
 (defun take-member (w i to)
   "What is declared at I, in a class or outside functions; the token after (more than I)."
   (declare (type fixnum i to))
@@ -102,6 +112,7 @@
           ((and (type-word-p w j) (take-type w i j to flags)))
           ((token-at w j "typedef") (take-typedef w j to))
           ((token-at w j "{") (let ((close (closer w j to))) (with-block (w) (code w (1+ j) close)) (1+ close)))
+          ((announcing-macro-p w j to) (1+ j))
           ((or (identifier-p w j) (token-at w j "~" "::" "(")) (take-by-mark w i j to flags))
           ((token-opens-p (w-tokens w) j) (1+ (closer w j to)))
           (t (1+ j)))))

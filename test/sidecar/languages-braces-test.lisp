@@ -58,6 +58,15 @@
                (definitions "a.h" (lines "typedef int (visit)(int n);" "typedef void visits(int n);" "extern int (*hook)(int) ATTRIBUTE;"
                                          "static unsigned count;"))))
 
+;; A macro alone on its line opens a namespace of the library's name: what follows is declared in it.
+(deftest c++-macro-before-a-namespace
+  (check-equal '("namespace detail 2-5" "class buffer 3" "field size 3<buffer" "function is_printable 4" "class handler 8" "method on 8<handler"
+                 "function run 10-11")
+               (definitions "format.hpp" (lines "LIB_BEGIN_NAMESPACE" "namespace detail {" "class buffer { int size; };"
+                                                "inline bool is_printable(int c) { return c > 31; }" "}"
+                                                "LIB_EXPORT_BEGIN" "LIB_BEGIN_DETAIL" "template <typename T> class handler { void on(T t) {} };"
+                                                "HRESULT" "run(int a)" "{ return a; }" "LIB_END_NAMESPACE"))))
+
 ;; `:=' names a function; one in a `var' is a value, and calling it is no call of a definition.
 (deftest go-function-in-a-var
   (check-equal '("function all 2-7" "function quick 5<all" "function other 8")
