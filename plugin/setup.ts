@@ -5,11 +5,14 @@ import { runProgram } from './channel/child.ts';
 import { findProgram } from './channel/core.ts';
 import type { Settings } from './settings.ts';
 
+/** What makes ctags say its version whatever options the user keeps for it: one it does not know would end it first. */
+export const CTAGS_VERSION = ['--options=NONE', '--version'];
+
 /** Which system packages SETTINGS' programs come from and are not there. */
 export async function missingPackages({ sbcl, ctags }: Settings): Promise<Package[]> {
   const missing: Package[] = [];
   if (!findProgram(sbcl)) missing.push('sbcl');
-  const { stdout } = await runProgram(ctags, ['--version'], { milliseconds: 10_000 });
+  const { stdout } = await runProgram(ctags, CTAGS_VERSION, { milliseconds: 10_000 });
   if (!stdout.startsWith('Universal Ctags')) missing.push('universal-ctags');
   return missing;
 }

@@ -9,6 +9,7 @@ import { packageVersion, sbclVersion } from '../channel/core.ts';
 import type { Answer, Command, Surroundings } from '../command.ts';
 import { table } from '../render/table.ts';
 import { cacheFolder } from '../settings.ts';
+import { CTAGS_VERSION } from '../setup.ts';
 
 interface Check {
   name: string;
@@ -47,7 +48,7 @@ async function checkSbcl({ settings }: Surroundings): Promise<Check> {
 }
 
 async function checkCtags({ settings }: Surroundings): Promise<Check> {
-  const { stdout, missing } = await runProgram(settings.ctags, ['--version'], { milliseconds: 10_000 });
+  const { stdout, missing } = await runProgram(settings.ctags, CTAGS_VERSION, { milliseconds: 10_000 });
   const version = /^Universal Ctags ([\w.]+)/.exec(stdout)?.[1];
   if (version) return { name: 'ctags', ok: true, found: `universal-ctags ${version}`, advice: null };
   const found = missing

@@ -41,7 +41,7 @@
 
 (defun check-ctags (program)
   "Whether PROGRAM is universal-ctags. Values: its version line or nil, and what to do when it is not."
-  (multiple-value-bind (output status) (program-output program '("--version"))
+  (multiple-value-bind (output status) (program-output program '("--options=NONE" "--version")) ; the user's own options may be ones it stumbles over
     (let ((line (and output (subseq output 0 (or (position #\Newline output) (length output))))))
       (cond ((null output) (values nil (format nil "~A is not installed or does not start; ~A" program *advice*)))
             ((eq status :late) (values nil (format nil "~A did not say its version within ~D s; ~A" program +program-seconds+ *advice*)))

@@ -190,6 +190,18 @@
       (check (not (equal mark (opl.index.ctags:program-mark (native folder "program"))))))))
 
 #-win32
+(deftest options-the-user-keeps-for-ctags-are-left-aside
+  (with-repository (folder ("a.c" "int answer(void) { return 42; }
+") (".ctags.d/own.ctags" "--no-such-option=1
+"))
+    (let ((home (sb-posix:getenv "HOME")))
+      (unwind-protect
+           (progn (sb-posix:setenv "HOME" (string-right-trim "/" (native folder)) 1)
+                  (check (check-ctags "ctags")))
+        (sb-posix:setenv "HOME" (or home "/") 1)))
+    (check-equal '("answer") (tag-names (build folder) "a.c"))))
+
+#-win32
 (deftest a-ctags-that-hangs-on-one-file-costs-that-file
   (with-scratch-folder (bin)
     (let ((ctags (script bin "hangs-on-one-file"
