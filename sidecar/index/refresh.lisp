@@ -5,6 +5,7 @@
   (:use #:cl #:opl.source.octets #:opl.source.files #:opl.index.store #:opl.index.reading)
   (:import-from #:opl.source.names #:make-names-arena #:+none+)
   (:import-from #:opl.source.text #:load-text)
+  (:import-from #:opl.index.expansion #:expand)
   (:export #:build-index #:refresh-index #:look #:look-at #:change #:change-changed #:change-removed))
 (in-package #:opl.index.refresh)
 
@@ -175,7 +176,7 @@ number grows by the count of files, and must not take a number without a path fo
           (drop-file next file)
           (push file changed))))
     (setf (index-skipped next) (sort (index-skipped next) #'string< :key #'car))
-    (publish next (if (> (length changed) opl.index.store:+most-recent+) :all changed))))
+    (publish next changed (lambda (next changed) (expand next changed index)))))
 
 (defun copy-table (table)
   (let ((copy (make-hash-table :test (hash-table-test table) :size (max 16 (hash-table-count table)))))

@@ -8,7 +8,7 @@
   (:export #:index #:make-index #:index-names #:index-root #:index-file-count #:index-paths #:index-runs #:index-languages
            #:index-stamps #:index-path #:index-file-number #:index-run #:index-language #:index-live-count #:index-skipped
            #:index-complete-p #:index-reason #:index-from #:index-seconds #:index-generation
-           #:index-order #:index-lock #:copy-index #:index-stale-stamps #:index-folders #:index-source #:index-numbers #:index-extensions
+           #:index-order #:index-lock #:copy-index #:index-stale-stamps #:index-folders #:index-expansion #:index-source #:index-numbers #:index-extensions
            #:publish #:do-definitions #:do-sites #:do-files #:do-files-in-directory
            #:tag #:tag-file #:tag-def #:tag-name #:tag-kind #:tag-line #:tag-end #:tag-path #:tag-scope #:tag-signature-bounds
            #:definition-tags #:tag-count #:call-site-count #:memo
@@ -40,6 +40,7 @@
   (sites (make-rows-by-name) :type rows-by-name)
   (since-build (make-array 0 :element-type 'bit) :type simple-bit-vector) ; files that `definitions' and `sites' do not know as they are
   (recent '() :type list)                          ; their numbers, by path
+  (expansion nil)                                  ; what macros of files make in others, see expansion.lisp; nil when not known
   (extensions (make-hash-table :test 'eq) :type hash-table) ; tables other rooms derive, by room
   (lock (sb-thread:make-mutex :name "index")))
 
@@ -225,11 +226,12 @@ much as a query may (measured in microseconds a run).")
           (index-since-build index) (make-array (length (index-runs index)) :element-type 'bit :initial-element 0)
           (index-recent index) '())))
 
-(defun publish (index &optional changed)
+(defun publish (index &optional changed expand)
   "Makes INDEX, whose paths, runs, languages and stamps are filled, ready to be read. CHANGED: the file numbers that differ
-from the generation that its tables were copied of; :all builds them anew."
+from the generation that its tables were copied of; :all builds them anew. EXPAND: called once the files are in order with INDEX
+and CHANGED, returns the numbers of further files that differ."
   (setf (index-order index) (live-order (index-paths index) (index-runs index)))
-  (let ((recent (if (eq changed :all) :all (union changed (index-recent index)))))
+  (let ((recent (if (eq changed :all) :all (union (union changed (and expand (funcall expand index changed))) (index-recent index)))))
     (if (or (eq recent :all) (> (length recent) +most-recent+))
         (build-tables index)
         (let ((since (make-array (length (index-runs index)) :element-type 'bit :initial-element 0)))

@@ -1,14 +1,15 @@
-;;;; C: calls in bodies, preprocessor lines, functions that macros make. C is where repositories are largest, so
+;;;; C: calls in bodies, preprocessor lines. C is where repositories are largest, so
 ;;;; this extractor goes over the tokens itself and makes no nodes: a callee is a name, or the member of something
-;;;; (then its callee is a node without parts). Declarations and the file itself: c.lisp.
+;;;; (then its callee is a node without parts). What macros make: c-macros.lisp. Declarations and the file itself: c.lisp.
 
 (defpackage #:opl.languages.c
   (:use #:cl #:opl.source.tokens #:opl.source.facts #:opl.languages.braces)
   (:import-from #:opl.source.names #:+none+ #:known #:u32-vector #:make-u32 #:octets)
-  (:import-from #:opl.languages.extractor #:define-extractor))
+  (:import-from #:opl.languages.extractor #:define-extractor)
+  (:export #:+arguments-marked+ #:filled-pattern #:source-path-p))
 (in-package #:opl.languages.c)
 (declaim (optimize (speed 1) (safety 1)))
-(declaim (ftype function take-aggregate take-declaration))
+(declaim (ftype function take-aggregate take-declaration note-macro-body))
 
 (defparameter *control*
   (word-set "if" "else" "for" "while" "do" "switch" "case" "default" "return" "goto" "break" "continue" "sizeof" "_Alignof"
@@ -25,14 +26,16 @@
   (word-set "__attribute__" "__attribute" "__declspec" "_Alignas" "alignas" "__asm__" "asm" "__asm" "__aligned" "__printf")
   "Words whose parentheses belong to them.")
 (defparameter *types* (word-set "void" "char" "short" "int" "long" "float" "double" "signed" "unsigned" "_Bool" "bool" "struct" "union" "enum"))
+(defparameter *aggregates* (word-set "struct" "union" "enum"))
 (defconstant +locals-kept+ 256 "Names declared in one function that are told from functions; more are not looked at.")
 
 (defstruct (c (:include walk) (:conc-name c-))
   (locals (make-u32 +locals-kept+) :type u32-vector)
   (local-count 0 :type (integer 0 #.+locals-kept+))
   (conditions 0 :type fixnum)            ; how many #if are open
-  (guarded nil)                          ; whether the first of them is the guard of a header
-  (macros '() :type list)                ; (name . tokens of what functions it makes) of this file
+  (guarded nil)                          ; whether the file takes care to be read once
+  (enumerates nil)                       ; whether the body of an enum is in hand
+  (macros '() :type list)                ; (name what . more) of this file's macros that make definitions; see c-macros.lisp
   (renames '() :type list))              ; (name . other name): #define name other
 
 
@@ -92,6 +95,12 @@
                                        (when (local-p w name) (bind-local w name))
                                        (add-site facts name (aref lines i) (w-scope w) (w-def w)
                                                  +none+ +call+ +none+ +none+)))))
+                             ;; struct { … } x; and enum in a function
+                             ((and (= mark (known "{"))
+                                   (or (in-word-set-p name *aggregates*)
+                                       (and (>= previous floor) (= (aref kinds previous) +identifier+) (in-word-set-p (aref names previous) *aggregates*))))
+                              (let ((start (if (in-word-set-p name *aggregates*) i previous)))
+                                (setf i (max i (- (the fixnum (take-aggregate w start to)) 2)))))
                              ((or (= mark (known "=")) (= mark (known ";")) (= mark (known ",")) (= mark (known "[")) (= mark (known ")")))
                               (cond ((< previous floor))
                                     ((= (aref kinds previous) +identifier+)
@@ -145,8 +154,10 @@
             ((or (= word (known "include")) (= word (known "include_next")) (= word (known "import")))
              (let ((path (include-name w (1+ i) mate)))
                (when path
-                 (add-import (w-facts w) +none+ (known "*") (string-name w path) 0
-                             (logior +star+ (if (= (kind w (1+ i)) +string+) +relative+ 0)) (line w i)))))))))
+                 (let ((import (add-import (w-facts w) +none+ (known "*") (string-name w path) 0
+                                           (logior +star+ (if (= (kind w (1+ i)) +string+) +relative+ 0)) (line w i))))
+                   (when (c-enumerates w) (add-mark (w-facts w) (known "enumerates") (string-name w path) import))))))
+            ((= word (known "pragma")) (when (token-at w (1+ i) "once") (setf (c-guarded w) t)))))))
 
 (defun forget-macro (w name)
   "What the file noted of the macro NAME, which ends here."
@@ -161,55 +172,4 @@
                 :flags (logior (if function +has-body+ 0) (if (> (c-conditions w) (if (c-guarded w) 1 0)) +private+ 0)) :parent +none+)))
     (setf (draft-def-scope (w-facts w) def) 0
           (draft-def-end (w-facts w) def) (token-end-line (w-tokens w) (1- end)))
-    (cond (function (note-function-maker w at end))
-          ((and (= end (+ at 2)) (identifier-p w (1+ at)))
-           (add-mark (w-facts w) (known "renames") (name w (1+ at)) def)
-           (push (cons (name w at) (name w (1+ at))) (c-renames w)))
-          ((and (> end (+ at 2)) (identifier-p w (1+ at)) (token-at w (+ at 2) "("))
-           (push (list (name w at) :list (1+ at) end) (c-macros w))))))
-
-;;; Functions made by macros: #define OP(name) static int op_##name(int a) { … }, then OP(add)
-
-(defun note-function-maker (w at end)
-  "Remembers the macro at AT when its body begins a function whose name is pasted of its parameters."
-  (declare (type fixnum at end))
-  (let* ((close (closer w (1+ at) end)) (parameters (loop for j of-type fixnum from (+ at 2) below close when (identifier-p w j) collect (name w j)))
-         (open (loop for j of-type fixnum from (1+ close) below end
-                     when (and (token-at w j "(") (identifier-p w (1- j)) (> j (1+ close))) return j)))
-    (when (and open (find-at-depth w open end (lambda (j) (token-at w j "{"))))
-      (let ((parts (list (name w (1- (the fixnum open))))) (j (- (the fixnum open) 2)))
-        (declare (type fixnum j))
-        ;; the scanner may have made one token of `##' or two of `#'
-        (loop while (token-at w j "#" "##")
-              do (loop while (token-at w j "#" "##") do (decf j))
-                 (push (name w j) parts)
-                 (decf j))
-        (when (and (intersection parts parameters) (or (rest parts) (identifier-p w j) (token-at w j "*")))
-          (push (list (name w at) :make parameters parts) (c-macros w)))))))
-
-(defun make-functions (w i open close at)
-  "Definitions that the macro named at I makes of the arguments between OPEN and CLOSE, said to stand at token AT."
-  (declare (type fixnum i open close at))
-  (let ((maker (find-if (lambda (entry) (and (eql (first entry) (name w i)) (eq (second entry) :make))) (c-macros w))))
-    (when maker
-      (destructuring-bind (parameters parts) (cddr maker)
-        (let* ((arguments (let ((list '())) (do-pieces (start end w (1+ open) close) (push start list)) (nreverse list)))
-               (name (apply #'concatenate 'string
-                            (loop for part in parts for place = (position part parameters)
-                                  collect (let ((argument (and place (nth place arguments))))
-                                            (if argument (token-text (w-tokens w) argument)
-                                                (opl.source.names:name-string (w-names w) part)))))))
-          (let ((def (define w at (known "function") :name (string-name w name) :to (1+ at) :flags +has-body+)))
-            (setf (draft-def-end (w-facts w) def) (line w at))
-            t))))))
-
-(defun make-listed-functions (w i)
-  "A macro alone on its line that stands for several uses of a maker of functions."
-  (let ((list (find-if (lambda (entry) (and (eql (first entry) (name w i)) (eq (second entry) :list))) (c-macros w))))
-    (when list
-      (destructuring-bind (from end) (cddr list)
-        (loop for j of-type fixnum from from below end
-              do (when (and (identifier-p w j) (token-at w (1+ j) "(") (< (1+ j) (the fixnum end)))
-                   (let ((close (closer w (1+ j) end)))
-                     (make-functions w j (1+ j) close i)
-                     (setf j close))))))))
+    (note-macro-body w at end def function)))

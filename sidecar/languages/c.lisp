@@ -99,12 +99,12 @@
              (1+ k)
              (1+ (the fixnum (or (find-at-depth w k to (lambda (j) (token-at w j ";"))) (1- to))))))))))
 
-(defun define-function (w first at to flags)
-  "The function named at AT; under its other name where the file renames it by a macro before."
-  (let* ((rename (cdr (assoc (name w at) (c-renames w))))
-         (test (and (search "test" (w-path w)) (test-like-p w at))))
-    (when test (add-test (w-facts w) (name w at) (line w at) (line w at) +none+))
-    (define w at (known "function") :name (or rename (name w at)) :from first :to to
+(defun define-function (w first at to flags &optional (named at))
+  "The function at AT whose name is token NAMED; under its other name where the file renames it by a macro before."
+  (let* ((rename (cdr (assoc (name w named) (c-renames w))))
+         (test (and (search "test" (w-path w)) (test-like-p w named))))
+    (when test (add-test (w-facts w) (name w named) (line w at) (line w at) +none+))
+    (define w at (known "function") :name (or rename (name w named)) :from first :to to
       :flags (logior flags +has-body+ (if test +test+ 0)))))
 
 (defun torn-end (w brace to)
@@ -147,9 +147,9 @@ The token after."
           ((and (lower-case-name-p w at) (old-style-parameters-p w open close)
                 (eq :body (signature-tail w open close to)))
            (take-function w first at open to 0))
-          (t (module-site w at)
-             (take-body w (1+ open) close)
-             (make-functions w at open close at)
+          (t (let ((site (module-site w at)))
+               (take-body w (1+ open) close)
+               (unless (make-functions w at open close at) (mark-use w site open close)))
              (if (token-at w (1+ close) ";") (+ close 2) (1+ close))))))
 
 (defun lower-case-name-p (w at)
@@ -162,12 +162,12 @@ The token after."
 
 (defun declare-name (w first at end typedef flags)
   "The variable or typedef named at AT, whose declaration ends at token END."
-  (let ((def (define w at (if typedef (known "typedef") (known "variable")) :from first :to (1+ (the fixnum at))
-               :flags (logior flags (if typedef 0 0)))))
+  (let ((def (define w at (if typedef (known "typedef") (known "variable")) :from first :to (1+ (the fixnum at)) :flags flags
+               :name (or (cdr (assoc (name w at) (c-renames w))) (name w at)))))
     (setf (draft-def-end (w-facts w) def) (token-end-line (w-tokens w) end))
     def))
 
-(defun aggregate-p (w i) (token-at w i "struct" "union" "enum"))
+(defun aggregate-p (w i) (and (identifier-p w i) (in-word-set-p (name w i) *aggregates*)))
 
 (defun tag-name (w i to)
   "The token of the name of the struct, union or enum at I, or nil; second value: its `{', or nil."
@@ -196,7 +196,11 @@ The token after."
           (unless (= def +none+) (setf (draft-def-end (w-facts w) def) (line w close)))
           (let ((outer (w-def w)))
             (unless (= def +none+) (setf (w-def w) def))
-            (if (token-at w i "enum") (take-enumerators w (1+ brace) close) (take-members w (1+ brace) close))
+            (cond ((token-at w i "enum")
+                   (setf (c-enumerates w) t)
+                   (take-enumerators w (1+ brace) close)
+                   (setf (c-enumerates w) nil))
+                  (t (take-members w (1+ brace) close)))
             (setf (w-def w) outer))
           (1+ close)))))
 
@@ -216,6 +220,28 @@ The token after."
                    ((token-opens-p (w-tokens w) i) (setf i (1+ (closer w i close))))
                    (t (incf i))))))
 
+(defun attribute-name-p (w j)
+  "Whether token J is named as macros of attributes are: __read_mostly, G_GNUC_UNUSED."
+  (declare (type fixnum j))
+  (and (identifier-p w j) (token-at w (1+ j) ";" "=" "," "[")
+       (or (underscored-p w j) (not (lower-case-name-p w j)))))
+
+(defun underscored-p (w j)
+  (let* ((tokens (w-tokens w)) (octets (tokens-octets tokens)) (start (token-start tokens j)))
+    (declare (type octets octets) (type fixnum start))
+    (and (> (- (token-end tokens j) start) 2) (= 95 (aref octets start)) (= 95 (aref octets (1+ start))))))
+
+(defun attribute-behind-p (w j last typed)
+  "Whether token J is the macro of an attribute behind LAST, what is declared (nil: nothing yet): TYPED, it has a type before it."
+  (declare (type fixnum j))
+  (and last typed (or (and (= (the fixnum last) (1- j)) (not (underscored-p w last))) (token-at w (1- j) "]")) (not (in-word-set-p (name w last) *types*))
+       (attribute-name-p w j)))
+
+(defun attribute-of-aggregate-p (w j)
+  "Whether token J is the macro of an attribute behind the body of a struct, which declares nothing: } __packed;"
+  (declare (type fixnum j))
+  (and (token-at w (1- j) "}") (token-at w (1+ j) ";") (attribute-name-p w j)))
+
 (defun take-members (w i close)
   "The members of a struct or union in [I, CLOSE)."
   (declare (type fixnum i close))
@@ -228,15 +254,16 @@ The token after."
 (defun take-member (w i close)
   "The declaration of members at I; the token after its `;'."
   (declare (type fixnum i close))
-  (let ((j i) (last nil) (end (or (find-at-depth w i close (lambda (k) (token-at w k ";"))) close)))
-    (declare (type fixnum j end))
+  (let ((j i) (last nil) (words 0) (end (or (find-at-depth w i close (lambda (k) (token-at w k ";"))) close)))
+    (declare (type fixnum j words end))
     (loop
       (when (>= j end) (when last (member-def w last end)) (return))
       (cond ((= (kind w j) +directive+) (setf j (after-directives w j end)))
-            ((aggregate-p w j) (setf j (max (1+ j) (the fixnum (take-aggregate w j end)))))
+            ((aggregate-p w j) (setf j (max (1+ j) (the fixnum (take-aggregate w j end)))) (incf words))
+            ((or (attribute-behind-p w j last (> words 1)) (attribute-of-aggregate-p w j)) (incf j))
             ((and (identifier-p w j) (token-at w (1+ j) "(") (in-word-set-p (name w j) *bracketed*))
              (setf j (1+ (closer w (1+ j) end))))
-            ((identifier-p w j) (setf last j) (incf j))
+            ((identifier-p w j) (setf last j) (incf j) (incf words))
             ((token-at w j "(")
              (let ((stop (closer w j end)))
                (cond ((token-at w (1+ j) "*" "^")
@@ -253,7 +280,7 @@ The token after."
 (defun take-declaration (w i to)
   "What is declared at I, outside functions; the token after."
   (declare (type c w) (type fixnum i to))
-  (let ((j i) (first i) (typedef nil) (words 0) (last nil) (typed nil) (pointer nil)) ; POINTER: (*name) gave LAST
+  (let ((j i) (first i) (typedef nil) (words 0) (last nil) (typed nil) (tagged nil) (pointer nil)) ; POINTER: (*name) gave LAST
     (declare (type fixnum j first words))
     (flet ((flags () (if (static-p w first j) +private+ 0))
            (finish (end)
@@ -273,17 +300,18 @@ The token after."
                    ((and (token-at w j "if" "for" "while" "switch" "return" "else" "do" "goto" "case") (zerop words))
                     (return (take-stray w j to)))
                    ((aggregate-p w j)
-                    (setf j (max (1+ j) (the fixnum (take-aggregate w j to))) typed t)
+                    (setf tagged (identifier-p w (1+ j)) j (max (1+ j) (the fixnum (take-aggregate w j to))) typed t)
                     (incf words))
                    ((and (token-at w (1+ j) "(") (in-word-set-p (name w j) *bracketed*)) (setf j (1+ (closer w (1+ j) to))))
                    ((in-word-set-p (name w j) *storage*) (incf j))
                    ((and (token-at w j "typeof" "__typeof__" "_Static_assert" "static_assert") (token-at w (1+ j) "("))
                     (setf j (1+ (closer w (1+ j) to)) typed t))
+                   ((or (attribute-behind-p w j last (and (or (> words 1) typed) t)) (and tagged (not typedef) (attribute-of-aggregate-p w j))) (incf j))
                    ;; a macro after the declarator of a pointer to a function: int (*f)(int) ATTRIBUTE;
                    ((and pointer (token-at w (1- j) ")") (token-at w (1+ j) ";" "=" ",")) (incf j))
                    (t (setf last j) (incf words) (incf j)
-                      (when (and (= words 1) (new-line-p w j) (not (token-at w j "(" "*" ";" "=" "[" ",")) (assoc (name w last) (c-macros w)))
-                        (make-listed-functions w last)
+                      (when (and (= words 1) (not typed) (not typedef) (new-line-p w j) (not (token-at w j "(" "*" ";" "=" "[" "," "{"))
+                                 (use-alone w last))
                         (return j)))))
             ((= kind +punctuation+)
              (let ((name (name w j)))
@@ -332,11 +360,25 @@ The token after."
                  ((= name (known ",")) (finish (1- j)) (incf j))
                  ((= name (known ";")) (finish j) (return (1+ j)))
                  ((= name (known "{"))
-                  ;; a block that belongs to nothing known
-                  (let ((close (closer w j to))) (take-body w (1+ j) close) (return (1+ close))))
+                  (return (take-block w first last j to)))
                  ((= name (known "}")) (return (1+ j)))
                  (t (incf j)))))
             (t (incf j))))))))
+
+(defun take-block (w first last brace to)
+  "A block at BRACE behind LAST: the body of a function that a macro declares, else it belongs to nothing known. The token after."
+  (declare (type fixnum brace to))
+  (let ((close (closer w brace to)))
+    (declare (type fixnum close))
+    (multiple-value-bind (at open) (and last (= (the fixnum last) (1- brace)) (declared-by-macro w last))
+      (if at
+          (let ((def (define-function w first last brace 0 at)))
+            (setf (draft-def-end (w-facts w) def) (line w close) (c-local-count w) 0)
+            (with-body (w def)
+              (note-parameters w open (closer w open to))
+              (take-body w (1+ brace) close)))
+          (take-body w (1+ brace) close)))
+    (1+ close)))
 
 (defun take-stray (w i to)
   "A statement outside of functions, whose brackets conditionals tore apart: its calls are the file's own."
@@ -359,4 +401,5 @@ The token after."
   (add-scope facts +none+ +module-scope+ +none+)
   (let ((w (make-c :tokens tokens :facts facts :names names :path path)) (i 0) (to (tokens-count tokens)))
     (declare (type fixnum i to))
-    (loop while (< i to) do (setf i (max (1+ i) (the fixnum (take-declaration w i to)))))))
+    (loop while (< i to) do (setf i (max (1+ i) (the fixnum (take-declaration w i to)))))
+    (mark-template w)))

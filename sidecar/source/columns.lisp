@@ -10,7 +10,7 @@
   (:use #:cl)
   (:import-from #:opl.source.names #:u32-vector #:make-u32 #:+none+)
   (:export #:section #:make-section #:section-count #:section-columns
-           #:define-section #:do-column #:run #:make-run #:run-words #:run-start #:pack-sections #:make-slab #:run-size #:section-numbers))
+           #:define-section #:do-column #:run #:make-run #:run-words #:run-start #:pack-sections #:unpack-sections #:make-slab #:run-size #:section-numbers))
 (in-package #:opl.source.columns)
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
@@ -74,7 +74,8 @@
   "Defines a section of parallel columns. For a section `site' with columns `name' and `line':
   (add-site facts name line) => ordinal      appends a row, FACTS being a vector of sections by number
   (site-count run), (site-name run i) …      read a packed run
-  (draft-site-count facts), (draft-site-name facts i) and its setf    read and mend a row before packing."
+  (draft-site-count facts), (draft-site-name facts i) and its setf    read and mend a row before packing
+  (drop-sites facts count)            leaves the first COUNT rows."
   (flet ((symbol (control &rest arguments)
            (intern (string-upcase (apply #'format nil control arguments)) *package*)))
     (eval-when (:compile-toplevel :load-toplevel :execute)
@@ -98,6 +99,8 @@
                    collect `(setf (aref (the u32-vector (svref vectors ,c)) i) ,column))
            (setf (section-count section) (1+ i))
            i))
+       (defun ,(symbol "drop-~As" name) (facts count)
+         (setf (section-count (the section (svref facts (load-time-value (section-number ',name) t)))) count))
        (declaim (inline ,(symbol "~A-count" name) ,(symbol "draft-~A-count" name)))
        (defun ,(symbol "draft-~A-count" name) (facts)
          (section-count (the section (svref facts (load-time-value (section-number ',name) t)))))
@@ -225,6 +228,19 @@ need not ask for the width at each row. BODY is compiled four times; what it doe
                         (pack-column words (+ start at) column count width)
                         (incf at (the index (column-words width count)))))
       (make-run words start))))
+
+(defun unpack-sections (run facts)
+  "FACTS with the rows that RUN holds, ready to be added to and packed again."
+  (let ((words (run-words run)) (start (run-start run)) (descriptor (1+ +most-sections+)))
+    (loop for section across (the simple-vector facts) for s from 0
+          for count = (aref words (+ start 1 s))
+          do (loop while (< (length (the u32-vector (svref (section-columns section) 0))) count) do (section-grow section))
+             (setf (section-count section) count)
+             (loop for column across (section-columns section)
+                   do (dotimes (row count)
+                        (setf (aref (the u32-vector column) row) (column-number words start (aref words (+ start descriptor)) row)))
+                      (incf descriptor)))
+    facts))
 
 (declaim (inline run-size))
 (defun run-size (run)

@@ -7,13 +7,14 @@
   (:import-from #:opl.source.names #:known #:+none+)
   (:export #:make-facts #:facts-reset
            ;; definitions
-           #:add-def #:def-count #:def-name #:def-kind #:def-line #:def-end #:def-parent #:def-scope #:def-body
+           #:add-def #:drop-defs #:def-count #:def-name #:def-kind #:def-line #:def-end #:def-parent #:def-scope #:def-body
            #:def-type #:def-flags #:def-from #:def-to #:def-where
            #:draft-def-count #:draft-def-name #:draft-def-kind #:draft-def-line #:draft-def-end #:draft-def-parent
            #:draft-def-scope #:draft-def-body #:draft-def-type #:draft-def-flags #:draft-def-from #:draft-def-to
            #:draft-def-where
            #:+exported+ #:+static+ #:+abstract+ #:+test+ #:+has-body+ #:+from-ctags+ #:+local+ #:+private+
            #:+declaration+ #:+async+ #:+generated+ #:+override+ #:+default-export+ #:+embedded+ #:+generator+ #:+getter+
+           #:+expanded+
            ;; scopes
            #:add-scope #:scope-count #:scope-parent #:scope-kind #:scope-def
            #:draft-scope-count #:draft-scope-parent #:draft-scope-kind #:draft-scope-def
@@ -69,10 +70,12 @@
 ;;; ordinal of the definition it stands in (for a Go method its receiver's type when in the same file), else
 ;;; +none+; SCOPE the scope whose name it is; BODY the scope it opens, or +none+; TYPE a node: the declared
 ;;; type of a value, the return type of a function, the aliased type; FROM and TO octet offsets of what is
-;;; shown as its signature; WHERE the octet offset of the name itself.
+;;; shown as its signature; WHERE the octet offset of the name itself. The flag +expanded+: what macros of other
+;;; files make of this one, the last definitions of a run; see index/expansion.lisp.
 (define-section def (name kind line end parent scope body type flags from to where))
 (define-flags +exported+ +static+ +abstract+ +test+ +has-body+ +from-ctags+ +local+ +private+
-  +declaration+ +async+ +generated+ +override+ +default-export+ +embedded+ +generator+ +getter+)
+  +declaration+ +async+ +generated+ +override+ +default-export+ +embedded+ +generator+ +getter+
+  +expanded+)
 
 ;;; A scope: names bound in it are seen within it and the scopes inside. Scope 0 is the file's own.
 ;;; DEF: the definition whose body it is (a function, a class), or +none+.

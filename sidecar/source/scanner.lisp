@@ -127,6 +127,8 @@ ordinal (the code of an interpolation); nil: to the end. The position after."
                   (when (and bracket (= octet closer) (null open)) (truncate-brackets lexer floor) (return i))))
                ((and preprocessor (= octet 35) (line-start-p lexer i))
                 (setf i (directive lexer i)))
+               ;; a line that goes on in the next
+               ((and preprocessor (= octet 92) (member (octet-at lexer (1+ i)) '(10 13))) (incf i))
                ((and jsx (= octet 60) (tag-begins-p lexer i))
                 (setf i (markup-element lexer i)))
                ((and bracket (lexer-formats lexer) (format-begins-p lexer i octet))

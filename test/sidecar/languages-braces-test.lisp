@@ -67,6 +67,15 @@
                                                 "LIB_EXPORT_BEGIN" "LIB_BEGIN_DETAIL" "template <typename T> class handler { void on(T t) {} };"
                                                 "HRESULT" "run(int a)" "{ return a; }" "LIB_END_NAMESPACE"))))
 
+;; Macros of attributes stand where names do; structs and enums in functions are types of their own.
+(deftest c-attributes-are-no-names
+  (check-equal '("variable limit 1" "variable table 2" "struct pair 3" "field x 3<pair" "field at 4" "typedef pair_t 4" "variable __bss 5"
+                 "struct ring 6-8" "field head 7<ring" "function run 9-13" "field a 10<run" "enumerator ONE 11<run" "struct step 12<run" "field n 12<step")
+               (definitions "a.c" (lines "static unsigned limit __read_mostly = 5;" "static char table[10] __initdata = { 1 };"
+                                         "struct pair { int x; } __packed;" "typedef struct { int at; } pair_t PACKED;" "extern char __weak __bss[];"
+                                         "struct ring {" "  struct pair *head ____cacheline_aligned;" "};"
+                                         "int run(void) {" "  struct { int a; } local;" "  enum { ONE = 1 };" "  struct step { int n; };" "}"))))
+
 ;; `:=' names a function; one in a `var' is a value, and calling it is no call of a definition.
 (deftest go-function-in-a-var
   (check-equal '("function all 2-7" "function quick 5<all" "function other 8")

@@ -3,6 +3,7 @@
 
 (defpackage #:opl.graph.families.c
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
+  (:local-nicknames (#:includes #:opl.index.includes))
   (:import-from #:opl.source.names #:+none+ #:known)
   (:export #:called-function #:included-file))
 (in-package #:opl.graph.families.c)
@@ -11,62 +12,15 @@
 
 ;;; Includes
 
-(defun base-name (path)
-  (let ((slash (position #\/ path :from-end t))) (if slash (subseq path (1+ slash)) path)))
-
-(defun files-by-name (world)
-  "Table from the last part of a path to the files that end in it, for files that can be included."
-  (remembered (world :c-files)
-    (let ((table (make-hash-table :test 'equal)))
-      (do-world-files (file) (world)
-        (when (and (member (world-family world file) '(:c :c++)) (world-run world file))
-          (push file (gethash (base-name (world-path world file)) table))))
-      table)))
-
-(defun shared-length (a b) (or (mismatch a b) (min (length a) (length b))))
-
-(defun normal-path (path)
-  "PATH without `.' and `..' parts; nil when it leaves the root."
-  (let ((parts '()) (start 0))
-    (loop
-      (let* ((slash (position #\/ path :start start)) (part (subseq path start slash)))
-        (cond ((or (string= part "") (string= part ".")))
-              ((string= part "..") (if parts (pop parts) (return-from normal-path nil)))
-              (t (push part parts)))
-        (if slash (setf start (1+ slash)) (return))))
-    (format nil "~{~A~^/~}" (nreverse parts))))
+(defun includes (world) (remembered (world :c-includes) (includes:includes-in (world-index world))))
 
 (defun included-file (world file text)
-  "The file that FILE means by including TEXT: beside it, else the one whose path ends so, the nearest when there are
-several; nil when there is none."
-  (let* ((path (world-path world file)) (directory (directory-of path))
-         (beside (normal-path (if (string= directory "") text (format nil "~A/~A" directory text))))
-         (here (and beside (world-file-number world beside))))
-    (or (and here (world-run world here) here)
-        (let ((wanted (normal-path (remove-leading-dots text))) (best nil) (score -1))
-          (when wanted
-            (dolist (candidate (gethash (base-name wanted) (files-by-name world)) best)
-              (let* ((other (world-path world candidate)) (start (- (length other) (length wanted))))
-                (when (and (>= start 0) (string= wanted other :start2 start)
-                           (or (zerop start) (char= (char other (1- start)) #\/)))
-                  (let ((near (- (* 1000 (shared-length path other)) (length other))))
-                    (when (or (> near score) (null best)) (setf best candidate score near)))))))))))
-
-(defun remove-leading-dots (text)
-  (loop while (and (> (length text) 3) (string= "../" text :end2 3)) do (setf text (subseq text 3)))
-  text)
+  "The file that FILE means by including TEXT, or nil."
+  (includes:included-file (includes world) file text))
 
 (defun includes-of (world file)
   "The files that FILE includes itself."
-  (let ((known (remembered (world :c-includes) (make-array (world-file-count world) :initial-element :unknown))))
-    (declare (type simple-vector known))
-    (if (eq :unknown (svref known file))
-        (setf (svref known file)
-              (let ((run (world-run world file)) (found '()))
-                (dotimes (import (import-count run) (nreverse found))
-                  (let ((target (included-file world file (name-text world (import-module run import)))))
-                    (when target (pushnew target found))))))
-        (svref known file))))
+  (includes:includes-of (includes world) file))
 
 (defun includers-of (world file)
   "Files that include FILE themselves."
@@ -132,6 +86,8 @@ their own, lists of macros to be defined by whoever includes them."
           do (let ((binding (find-binding view scope name)))
                (when (and binding (= (binding-kind run binding) +variable+)) (return t)))
              (setf scope (scope-parent run scope)))))
+
+(defun shared-length (a b) (or (mismatch a b) (min (length a) (length b))))
 
 (defun nearest (world file tags)
   "The tag among TAGS in FILE's directory or nearest to it. Second value: whether another file is as near."
