@@ -1,7 +1,7 @@
 ;;;; Impact: what a change touches, who depends on it, which tests exercise it, and what could not be known.
 
 (defpackage #:opl.change.impact
-  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.tests #:opl.change.doubts #:opl.change.outside)
+  (:use #:cl #:opl.index.store #:opl.change.diff #:opl.change.roots #:opl.change.imports #:opl.change.reach #:opl.change.vocabulary #:opl.change.tests #:opl.change.doubts #:opl.change.outside)
   (:import-from #:opl.source.names #:name-string)
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.search.places #:test-path-p)
@@ -32,12 +32,12 @@ suite can tell."
         for file = (index-file-number index (root-path root))
         thereis (not (and file (test-file-p index file) (null (gethash file (importers index)))))))
 
-(defun finish (index impact paths)
+(defun finish (index impact paths texts)
   (multiple-value-bind (dependants cut ends) (dependants-of index (impact-roots impact))
     ;; what hardly arrives still ranks tests, but is no answer to who depends on this
     (setf (impact-dependants impact) (remove +least-weight+ dependants :key #'dependant-weight :test #'>))
     (flet ((doubt (reason) (when reason (push reason (impact-reasons impact)))))
-      (multiple-value-bind (tests unsure rest faint) (rank-tests index (impact-roots impact) paths dependants)
+      (multiple-value-bind (tests unsure rest faint) (rank-tests index (impact-roots impact) paths dependants texts)
         (setf (impact-tests impact) tests)
         (when (and (impact-roots impact) (null tests)) (doubt "no test was found that calls, imports or names what changed; run the whole suite"))
         (when (and (roots-beyond-tests-p index (impact-roots impact)) tests)
@@ -63,7 +63,7 @@ suite can tell."
                nil))))
     (setf (impact-full-suite impact) (nreverse (impact-full-suite impact)))
     (dolist (remark (findings-remarks findings)) (push remark (impact-reasons impact)))
-    (finish index impact (findings-files findings))))
+    (finish index impact (findings-files findings) (changed-texts (findings-changes findings)))))
 
 (defun root-of-tag (index tag)
   (let* ((run (index-run index (tag-file tag))) (def (tag-def tag)))
@@ -73,4 +73,4 @@ suite can tell."
   "The impact of a change of the definitions TAGS, however it were."
   (let ((impact (make-impact :roots (mapcar (lambda (tag) (root-of-tag index tag)) tags)
                              :files (remove-duplicates (mapcar (lambda (tag) (tag-path index tag)) tags) :test #'string= :from-end t))))
-    (finish index impact (impact-files impact))))
+    (finish index impact (impact-files impact) '())))

@@ -125,22 +125,37 @@ loads one."
                (setf queue (nreverse next))))
     distances))
 
-(defconstant +companion-importers+ 3 "A file that more than these import is a part of the program, not of one test.")
+(defconstant +companion-tests+ 3 "A file that more tests than these load is a part of the program, not of one test.")
+(defconstant +companion-walk+ 60 "Files that load a file beyond which it is not asked which of them are tests.")
 (defconstant +companion-depth+ 3)
 
+(defun few-tests-p (file importers tests)
+  "Whether at most `+companion-tests+' of TESTS load FILE by the table IMPORTERS, however many files lie between."
+  (let ((seen (list file)) (queue (list file)) (count 0))
+    (loop while queue
+          do (dolist (importer (gethash (pop queue) importers))
+               (unless (member importer seen)
+                 (push importer seen)
+                 (cond ((not (gethash importer tests)) (setf queue (append queue (list importer))))
+                       ((> (incf count) +companion-tests+) (return-from few-tests-p nil)))
+                 (when (> (length seen) +companion-walk+) (return-from few-tests-p nil)))))
+    t))
+
 (defun companions (index tests)
-  "Table from the number of a file that only few import to those of TESTS (a table by file) that load it: the example, the fixture
-or the helper through which a test exercises the program, which stands for the test."
+  "Table from the number of a file that only few of TESTS (a table by file) load to these: the example, the fixture or the helper
+through which a test exercises the program, which stands for the test."
   (memo (index :companions)
-    (let ((importers (importers index)) (imports (make-hash-table)) (table (make-hash-table)))
+    (let ((importers (importers index)) (imports (make-hash-table)) (few (make-hash-table)) (table (make-hash-table)))
       (maphash (lambda (file those) (dolist (each those) (push file (gethash each imports)))) importers)
-      (loop for test being the hash-keys of tests
-            do (let ((front (list test)) (seen (list test)))
-                 (loop repeat +companion-depth+
-                       do (setf front (loop for file in front
-                                            append (loop for target in (gethash file imports)
-                                                         unless (or (member target seen) (gethash target tests)
-                                                                    (> (length (gethash target importers)) +companion-importers+))
-                                                           do (push target seen) and collect target))))
-                 (dolist (file seen) (unless (= file test) (push test (gethash file table))))))
+      (flet ((few-p (file)
+               (multiple-value-bind (answer found) (gethash file few)
+                 (if found answer (setf (gethash file few) (few-tests-p file importers tests))))))
+        (loop for test being the hash-keys of tests
+              do (let ((front (list test)) (seen (list test)))
+                   (loop repeat +companion-depth+
+                         do (setf front (loop for file in front
+                                              append (loop for target in (gethash file imports)
+                                                           unless (or (member target seen) (gethash target tests) (not (few-p target)))
+                                                             do (push target seen) and collect target))))
+                   (dolist (file seen) (unless (= file test) (push test (gethash file table)))))))
       table)))

@@ -122,8 +122,10 @@ is registered under, or nil."
 
 (defparameter *implicit-members*
   '("constructor" "toString" "valueOf" "toJSON" "inspect" "equals" "hashCode" "compareTo" "iterator" "initialize" "method_missing" "respond_to_missing?"
-    "to_s" "to_str" "inherited" "included" "extended" "drop" "fmt" "String" "Error" "GoString" "MarshalJSON" "UnmarshalJSON" "init" "deinit")
-  "What the language or its library calls on an object without the program naming it.")
+    "to_s" "to_str" "inherited" "included" "extended" "drop" "fmt" "String" "Error" "GoString" "MarshalJSON" "UnmarshalJSON" "init" "deinit"
+    "setUp" "setUpClass" "setUpTestData" "tearDown" "tearDownClass" "setup_method" "setup_class" "teardown_method" "teardown_class" "setup" "teardown"
+    "SetupTest" "SetupSuite" "TearDownTest" "TearDownSuite")
+  "What the language, its library or a framework for tests calls on an object without the program naming it.")
 
 (defun implicit-member-p (name)
   "Whether a member called NAME runs without being called: Python's __names__ and the like."

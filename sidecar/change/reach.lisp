@@ -2,7 +2,7 @@
 ;;;; certainty; and from the changed files against the imports.
 
 (defpackage #:opl.change.reach
-  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.mentions)
+  (:use #:cl #:opl.index.store #:opl.source.facts #:opl.change.roots #:opl.change.imports #:opl.change.mentions #:opl.change.fixtures)
   (:import-from #:opl.source.names #:+none+ #:known #:name-case #:name-string #:find-name)
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.graph.world #:world-of #:remembered)
@@ -48,7 +48,10 @@ what it is local to, and its class where the language calls it unnamed. Found on
                 while (and around (name-case (opl.graph.world:tag-kind world around) (("function" "method" "constructor" "accessor") t) (t nil)))
                 collect (cons around :likely))
           (let ((class (enclosing-class world tag)))
-            (and class (implicit-member-p (name-string (index-names index) (tag-name index tag))) (list (cons class :likely))))))
+            (and class
+                 (or (implicit-member-p (name-string (index-names index) (tag-name index tag)))
+                     (logtest +test+ (def-flags (index-run index (tag-file tag)) (tag-def tag)))) ; subclasses run it too
+                 (list (cons class :likely))))))
 
 (defun start-tags (world index root)
   "(tag . certainty) of what one must ask the callers of for ROOT: itself, its other names, what stands for these."
@@ -187,11 +190,12 @@ that runs too, in the body of a class. What a class is made from runs nothing by
 matter, calls that only bear its name and mentions. Each kind is found once an index."
   (flet ((each (arrivals) (loop for (edge . share) in arrivals do (funcall function edge share))))
     (each (remembered (world :calls-to tag) (arrivals index tag (callers world tag :possible t))))
+    (each (remembered (world :fixtures-of tag) (arrivals index tag (fixture-edges world index tag))))
     (when (> (* weight +own-name-weight+ +hop-loss+) (/ +least-weight+ 10))
       (each (remembered (world :own-names-of tag) (arrivals index tag (own-namesakes world index tag)))))
     (when (> (* weight +namesake-weight+ (name-rarity index (tag-name index tag)) +hop-loss+) (/ +least-weight+ 10))
       (each (remembered (world :names-of tag) (arrivals index tag (namesakes world index tag)))))
-    (when (> weight +least-mention+)
+    (when (and (> weight +least-mention+) (not (fixture-p world index tag)))
       (each (remembered (world :mentions-of tag) (arrivals index tag (mention-edges index tag)))))))
 
 ;;; What is gone has no tag: whoever still calls its name and means nothing else

@@ -10,8 +10,8 @@
   (:import-from #:opl.source.language #:language-family #:language-of-path)
   (:import-from #:opl.index.reading #:facts-of-octets)
   (:export #:root #:root-tag #:root-name #:root-kind #:root-path #:root-line #:root-end #:root-scope #:root-what #:root-lines
-           #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced
-           #:innermost-definition #:root-aliases #:root-names #:definition-root))
+           #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced #:findings-changes
+           #:innermost-definition #:root-aliases #:root-names #:definition-root #:file-lines))
 (in-package #:opl.change.roots)
 
 (defstruct root

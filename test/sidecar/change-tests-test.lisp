@@ -65,6 +65,56 @@
                            ("test/none.js" (lines "describe('none', function () {" "  it('is', function () {})" "})")))
     (check-equal "test/blog.js" (first (tests-of-name (build folder) "render")))))
 
+(defun shares-of (impact path)
+  "The evidence of IMPACT for the test PATH; nil when it is not listed."
+  (let ((hit (find path (impact-tests impact) :key #'test-hit-path :test #'string=))) (and hit (test-hit-shares hit))))
+
+(deftest a-fixture-is-run-by-who-names-it-as-a-parameter
+  (with-repository (folder ("store.py" (lines "def connect():" "    return 1"))
+                           ("tests/conftest.py" (lines "import pytest" "from store import connect" "" "@pytest.fixture" "def store():" "    return connect()" ""
+                                                       "@pytest.fixture(name='filled')" "def make_filled(store):" "    return store"))
+                           ("tests/test_a.py" (lines "def test_a(filled):" "    assert filled")) ("tests/test_b.py" (lines "def test_b():" "    store = 1" "    assert store"))
+                           ("tests/test_c.py" (lines "import pytest" "" "@pytest.fixture" "def store():" "    return 2" "" "def test_c(store):" "    assert store")))
+    (let ((index (build folder)))
+      (check (reaches-p index "connect" "tests/test_a.py"))
+      (check (not (reaches-p index "connect" "tests/test_b.py")))
+      (check (not (reaches-p index "connect" "tests/test_c.py")))))) ; its own fixture of that name
+
+(deftest tests-of-a-class-are-run-by-its-subclasses
+  (with-repository (folder ("shop.py" (lines "def sell(x):" "    return x"))
+                           ("tests/__init__.py" "")
+                           ("tests/shared.py" (lines "from shop import sell" "" "class SharedTests:" "    def setUp(self):" "        sell(1)" "" "    def test_sell(self):" "        assert sell(self.kind)"))
+                           ("tests/test_own.py" (lines "from tests.shared import SharedTests" "" "class TestOwn(SharedTests):" "    kind = 1" "" "    def test_more(self):" "        assert True")))
+    (check (reaches-p (build folder) "sell" "tests/test_own.py"))))
+
+(deftest what-every-test-loads-stands-for-none
+  (with-repository (folder ("index.js" (lines "module.exports = require('./lib/main')")) ("lib/main.js" (lines "exports.part = require('./part')"))
+                           ("lib/part.js" (lines "exports.turn = function turn (x) {" "  return spin(x)" "}" "function spin (x) {" "  return x" "}"))
+                           ("examples/map/index.js" (lines "var main = require('../../lib/main')" "module.exports = function map () { return main }"))
+                           ("test/map.js" (lines "var map = require('../examples/map')" "describe('map', function () {" "  it('is', function () { map() })" "})")))
+    (loop for name in '("a" "b" "c" "d")
+          do (put-file folder (format nil "test/~A.js" name) (lines "var main = require('..')" (format nil "describe('~A', function () {" name) "  it('is', function () { main })" "})")))
+    ;; what part.js calls itself is no call of the one test whose example takes a shorter way to it
+    (check (not (assoc :calls (shares-of (impact-of-name (build folder) "spin") "test/map.js"))))))
+
+(deftest strings-that-a-change-takes-away-tell
+  (with-repository (folder ("m.py" (lines "def check(x):" "    if not x: raise ValueError('malformed escape')" "    return x"))
+                           ("tests/test_a.py" (lines "import m" "" "def test_a():" "    assert str(m.go()) == 'malformed'")) ("tests/test_b.py" (lines "import m" "" "def test_b():" "    assert m.go()")))
+    (put-file folder "m.py" (lines "def check(x):" "    return x"))
+    (let ((impact (impact-of-diff (build folder) (with-output-to-string (out) (sb-ext:run-program "git" (list "-C" (native folder) "diff" "HEAD") :search t :output out)))))
+      (check (assoc :strings (shares-of impact "tests/test_a.py")))
+      (check (not (assoc :strings (shares-of impact "tests/test_b.py")))))))
+
+(deftest words-of-a-name-and-of-strings-in-a-test-tell
+  (with-repository (folder ("lib/app.js" (lines "exports.compileQueryReader = function compileQueryReader (x) {" "  if (!x) return 'malformed escape'" "  return x" "}"))
+                           ("test/a.js" (lines "var app = require('../lib/app')" "describe('a', function () {" "  it('is', function () { app.go(req.query) })" "})"))
+                           ("test/b.js" (lines "var app = require('../lib/app')" "describe('b', function () {" "  it('is', function () { app.go('malformed') })" "})"))
+                           ("test/c.js" (lines "var app = require('../lib/app')" "describe('c', function () {" "  it('is', function () { app.go() })" "})")))
+    (let ((impact (impact-of-name (build folder) "compileQueryReader")))
+      (check (assoc :vocabulary (shares-of impact "test/a.js")))
+      (check (assoc :strings (shares-of impact "test/b.js")))
+      (check-equal "test/c.js" (test-hit-path (third (impact-tests impact)))))))
+
 (deftest the-surest-way-to-a-dependant-is-told
   (with-repository (folder ("m.py" (lines "def root():" "    return 1" "" "def near():" "    return root()" "" "def far():" "    return near()" "" "def both():" "    far()" "    return root()")))
     (let* ((index (build folder)) (all (impact-dependants (impact-of-name index "root"))))

@@ -3,7 +3,8 @@
 
 (defpackage #:opl.graph.families.python
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types #:opl.graph.families.python-modules)
-  (:import-from #:opl.source.names #:+none+ #:known #:find-name))
+  (:import-from #:opl.source.names #:+none+ #:known #:find-name)
+  (:export #:parameter-fixture #:fixture-name))
 (in-package #:opl.graph.families.python)
 (declaim (optimize (speed 1) (safety 1)))
 
@@ -152,14 +153,23 @@ again or another iterator."
       (let ((meaning (import-meaning world file (binding-target (view-run view) binding))))
         (and (integerp meaning) (marked-p (world-run world (tag-file meaning)) (tag-def meaning) (known "fixture")) meaning)))))
 
-(defun fixture-parameter (world file binding)
+(defun fixture-name (world tag)
+  "The name, a number, under which pytest hands what the definition TAG gives; nil when TAG is no fixture."
+  (let ((run (world-run world (tag-file tag))))
+    (do-marks (value more) (run (known "fixture"))
+      (when (= more (tag-def tag)) (return (if (= value +none+) (def-name run more) value))))))
+
+(defun parameter-fixture (world file binding)
+  "The tag of the fixture that pytest hands a test or fixture of FILE as its parameter BINDING, or nil."
   (let* ((run (world-run world file)) (def (scope-def run (binding-scope run binding))))
     (when (and (/= def +none+) (not (logtest +local+ (def-flags run def)))
                (or (logtest +test+ (def-flags run def)) (marked-p run def (known "fixture"))))
-      (let* ((parent (def-parent run def))
-             (fixture (find-fixture world file (binding-name run binding) (and (/= parent +none+) parent) (make-tag file def))))
-        (when fixture
-          (product world fixture '()))))))
+      (let ((parent (def-parent run def)))
+        (find-fixture world file (binding-name run binding) (and (/= parent +none+) parent) (make-tag file def))))))
+
+(defun fixture-parameter (world file binding)
+  (let ((fixture (parameter-fixture world file binding)))
+    (when fixture (product world fixture '()))))
 
 ;;; Several definitions of one name: the last that is no mere overload
 
