@@ -214,6 +214,7 @@
    (:file "failures/runners/harnesses")
    (:file "failures/runners/linters")
    (:file "failures/runners/others")
+   (:file "failures/runners/dotnet")
    (:file "failures/runners/functional")
    (:file "failures/runners/languages")
    (:file "failures/runners/bare")

@@ -65,7 +65,7 @@
   '("java." "javax." "jdk." "sun." "com.sun." "org.junit." "junit." "org.opentest4j." "org.hamcrest." "org.assertj." "org.mockito." "kotlin." "kotlinx." "scala." "org.scalatest."
     "org.apache.maven." "org.gradle." "org.testng." "groovy." "org.codehaus.groovy." "org.spockframework." "com.google.common." "io.kotest." "io.kotlintest." "worker.org.gradle."
     "org.apache.tools.ant." "org.powermock." "net.bytebuddy." "org.springframework." "com.google.truth." "akka." "zio." "sbt." "munit." "org.robolectric." "android." "androidx." "com.android."
-    "org.easymock." "org.eclipse.jdt." "org.scalactic." "org.specs2." "cats." "io.mockk." "reactor." "com.intellij." "org.apache.commons." "com.squareup.javapoet." "org.testcontainers." "io.netty."
+    "org.easymock." "org.eclipse.jdt." "org.scalactic." "verify.asserts." "utest." "org.specs2." "cats." "io.mockk." "reactor." "com.intellij." "org.apache.commons." "com.squareup.javapoet." "org.testcontainers." "io.netty."
     "jakarta." "ch.qos." "org.slf4j." "org.apache.logging." "com.fasterxml." "net.sf.cglib." "clojure." "worksheet." "strikt." "assertk." "org.jetbrains." "io.vertx.junit5." "org.hibernate." "com.thoughtworks." "org.python."))
 
 (defun java-function (text)
@@ -129,6 +129,11 @@
 
 (defun in-dotnet (text end)
   (or (matching (text end) (blanks (or "at " "à " "bei " "в ") (function text+) (or " in " " dans ") (path (not-of "*\"")) (or ":line " ":ligne " ":Zeile ") (at integer)) (make path at function))
+      ;; xUnit's console
+      (matching (text end) (blanks (path (? drive) (not-of "():")) "(" (at integer) "," integer "): at " (function rest)) (make path at function))
+      ;; Mono's and NUnit's
+      (matching (text end) (blanks "at " (function text+) " [0x" (of "0123456789abcdef") "] in " (path (? (or drive "/")) (not-of ":<>")) ":" (at integer) end) (make path at function))
+      (matching (text end) (blanks "at " (function text+) " in " (path (? (or drive "/")) (not-of ":<>")) ":" (at integer) end) (make path at function))
       (matching (text end) (blanks "at " (function (not-of "()")) "(" longest ")" end) (make nil nil function t))))
 
 (defun in-elixir (text end)

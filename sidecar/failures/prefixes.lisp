@@ -58,9 +58,9 @@
      (shape :clock (clock-end line)))))
 
 (defun clock-end (line)
-  "The length of `10:11:12 `, `[10:11:12] `, `10:11:12.123 ` at LINE's start, or nil."
+  "The length of `10:11:12 `, `[10:11:12] `, `10:11:12.123 `, `[04-09 10:11:12.123] ` at LINE's start, or nil."
   (declare (type line line))
-  (matching (line (length line)) ((all (? "[") (hour integer) ":" (minute integer) ":" (second integer) (? (or "." ",") integer) (? "]") (or blank end)))
+  (matching (line (length line)) ((all (? "[") (? (of "0123456789-/") " ") (hour integer) ":" (minute integer) ":" (second integer) (? (or "." ",") integer) (? "]") (or blank end)))
     (and hour minute second (< hour 24) (< minute 60) (< second 61)
          (digit-char-p (char line (if (char= #\[ (char line 0)) 2 1)))
          (length all))))

@@ -1,6 +1,8 @@
 (defpackage #:opl.failures.runners.rust
   (:use #:cl #:opl.failures.table #:opl.failures.report)
-  (:shadowing-import-from #:opl.failures.pattern #:search))
+  (:shadowing-import-from #:opl.failures.pattern #:search)
+  (:import-from #:opl.failures.frames #:as-line)
+  (:import-from #:opl.failures.json #:parse-json #:json-fault #:member-of))
 (in-package #:opl.failures.runners.rust)
 
 ;;; cargo test (libtest), cargo's and rustc's diagnostics, cargo nextest
@@ -63,6 +65,20 @@
         (end-failure)))
     (stash :failed-names nil) (stash :listed nil) (stash :panics nil)))
 
+(defun libtest-event (line)
+  "A line of `--format json` among cargo's own."
+  (let ((event (handler-case (parse-json (coerce (sb-ext:string-to-octets line :external-format :utf-8) '(simple-array (unsigned-byte 8) (*)))) (json-fault () nil))))
+    (flet ((is (key &rest values) (member (member-of event key) values :test #'equal)))
+      (cond ((not (is "type" "test" "suite")) reject)
+            ((and (is "type" "test") (is "event" "failed" "timeout"))
+             (begin-failure :test (member-of event "name") :category (and (is "event" "timeout") "timeout"))
+             (dolist (text (split-on (string #\Newline) (or (member-of event "stdout") (member-of event "message") ""))) (add-line (as-line text)))
+             (end-failure))
+            ((and (is "type" "suite") (integerp (member-of event "passed")))
+             (flet ((n (key) (or (member-of event key) 0)))
+               (result-line (if (is "event" "ok") "ok" "FAILED") (n "passed") (n "failed") (n "ignored"))))
+            (t t)))))
+
 (define-runner "cargo-test" (:kind :tests :frames (:rust) :innermost :first)
   (sign 10 "test result: " (or "ok" "FAILED") ". " integer " passed; ")
   (sign 5 "running " integer " test" (? "s") end)
@@ -72,8 +88,10 @@
   (sign 6 "error: could not compile `")
   (sign 6 "error[E" integer "]: ")
   (sign 4 text "cargo test")
+  (sign 10 "{" blanks "\"type\":" blanks "\"" (or "suite" "test") "\"," blanks "\"" (or "event" "name") "\":")
   (sign 6 "error: test failed, to rerun")
   (include rustc)
+  (on ("{" blanks "\"type\":" blanks "\"" rest) (libtest-event line))
   (on ("running " (n integer) " test" (? "s") end) (end-failure) (enter nil) (stash :running t) (tally :groups))
   (on ("test " (name text+) " ... " (status (or "ok" "FAILED" "ignored")) (or end (seq ", " rest) (seq blank rest)))
     ;; a test may print such a line itself
@@ -118,10 +136,13 @@
   (include rustc)
   (on (blanks (? "TRY " integer " ") (status (or "FAIL" "ABORT" "SIGABRT" "SIGSEGV" "SIGKILL" "SIGILL" "SIGBUS" "TIMEOUT" "TMT" "FLAKY" "LEAK-FAIL" "FL" "XFAIL")) " [" (? ">") blanks number "s]" blanks (? "(" blanks integer "/" blanks integer ")" blanks) (what rest))
     (end-failure) (enter nil)
-    (unless (stashed :summed)
+    ;; the list below the summary is all that a log without its head has
+    (unless (and (stashed :summed) (find-failure (test-of what)))
       (begin-failure :test (test-of what) :merge :name :message (if (string= status "FAIL") "" status)
                      :category (cond ((member status '("TIMEOUT" "TMT") :test #'string=) "timeout") ((or (prefixp "SIG" status) (string= status "ABORT")) "crash"))))
     t)
+  (on (blanks "TRY " integer " " (or "PASS" "LEAK") " [" (? ">") blanks number "s]" blanks (? "(" blanks integer "/" blanks integer ")" blanks) (what rest))
+    (end-failure) (let ((earlier (find-failure (test-of what)))) (when earlier (drop-failure earlier))) t)
   (on (blanks (or "PASS" "SLOW" "SKIP" "LEAK") " [" (? ">") blanks number "s]" rest) (end-failure))
   (on (blanks (? "--- ") (kind (or "STDOUT" "STDERR")) ": " text blanks (what rest))
     (let* ((name (string-right-trim "- " what)) (blank (position #\Space name :from-end t)) (name (if blank (subseq name (1+ blank)) name))
