@@ -1,6 +1,15 @@
 // The handover document on disk: which file a session writes, whose an existing one is, and where old ones go.
 
-import { copyFileSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { relativePath } from './edits.ts';
 import { shortHead } from './head.ts';
@@ -50,6 +59,15 @@ export function findDocument(file: string): Found | undefined {
 export function newDocument(file: string, before: string | undefined): Found | undefined {
   const found = findDocument(file);
   return found && found.text !== before && found.text.trim().length >= LEAST_CHARACTERS ? found : undefined;
+}
+
+/** Puts LINE, as of stampLine, before TEXT, the document at FILE. Where that cannot be done it stays as it is, and LOG is told why. */
+export function stampDocument(file: string, line: string, text: string, log: (text: string) => void): void {
+  try {
+    writeFileSync(file, `${line}\n${text}`);
+  } catch (error) {
+    log(`the document has no first line of ours: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /** What a document of the user's own may be called: such a one makes room for the next without having a stamp. */

@@ -5,7 +5,7 @@ import type { PluginInput } from '@opencode-ai/plugin';
 import type { Host } from '../host.ts';
 import { appendToLog } from '../settings.ts';
 import { relativePath } from './edits.ts';
-import { findDocument, newDocument, stampLine } from './handover-file.ts';
+import { findDocument, newDocument, stampDocument, stampLine } from './handover-file.ts';
 import { freeFile } from './handover-place.ts';
 import {
   decide,
@@ -182,6 +182,8 @@ export class Handover {
     const found = newDocument(stage.file, stage.before);
     if (!found) return false;
     stage.step = 'written';
+    // Models forget the line; without it nobody can tell whose document it is, nor its age and commit.
+    if (!found.stamp) stampDocument(stage.file, stage.stampLine, found.text, (text) => this.log(state.id, text));
     stage.document = withinTokens(found.text, documentTokens(state.model ?? { context: 0, output: 0 }));
     this.log(state.id, `document written, ${found.text.length} characters`);
     journalOf(this.#host).record(state.id, {

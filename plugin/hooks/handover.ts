@@ -3,7 +3,7 @@
 import type { HookFile } from './compose.ts';
 import { Handover } from './handover-session.ts';
 import { continuationText } from './handover-text.ts';
-import { userText } from './observation.ts';
+import { HANDOVER_WORDS, userText } from './observation.ts';
 import { nextPartID } from './part-id.ts';
 import { type AnyEvent, sessionState } from './sessions.ts';
 import { estimateTokens, type Message } from './usage.ts';
@@ -21,7 +21,7 @@ export const handover: HookFile = (host, input) => {
       open.command = {
         handover: {
           description: 'Write a handover document, compact the session and go on from it',
-          template: 'Hand this session over. $ARGUMENTS',
+          template: `${HANDOVER_WORDS} $ARGUMENTS`,
         },
         ...open.command,
       };

@@ -25,13 +25,19 @@ interface TextPart {
   synthetic?: boolean;
 }
 
+/** What this plugin adds to a turn, and the words that stand for its command. */
+const ADDED = /<(likely-places|handover-request|handover-found)\b[\s\S]*?<\/\1>/g;
+export const HANDOVER_WORDS = 'Hand this session over.';
+
+/** TEXT without what this plugin put into it: that is no wish of the user's. */
+export function withoutAdded(text: string): string {
+  return text.replace(ADDED, '').replace(HANDOVER_WORDS, '').trim();
+}
+
 /** What the user wrote in PARTS, without what plugins and OpenCode added. */
 export function userText(parts: readonly TextPart[]): string {
-  return parts
-    .filter((part) => part.type === 'text' && !part.synthetic)
-    .map((part) => part.text ?? '')
-    .join('\n')
-    .trim();
+  const own = parts.filter((part) => part.type === 'text' && !part.synthetic);
+  return withoutAdded(own.map((part) => part.text ?? '').join('\n'));
 }
 
 /** The start of TEXT. Its lines stay: the sidecar knows secrets by them, and folds them afterwards. */

@@ -7,7 +7,7 @@ import { refresh, refreshAfter } from './freshness.ts';
 import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
 import { askForTurn, listsWanted, turnMilliseconds, unseen } from './likely-places.ts';
-import { recordCall } from './observation.ts';
+import { recordCall, withoutAdded } from './observation.ts';
 import { type CommandContext, SecondHandover } from './second-handover.ts';
 import { NOTE } from './system-note.ts';
 
@@ -45,7 +45,7 @@ function addSystem(event: Event, text: string): void {
 async function prompted(host: Host, event: Event): Promise<void> {
   const session = String(event.sessionID);
   const prompt = (event.prompt ?? {}) as Prompt;
-  const text = promptText(prompt).trim();
+  const text = withoutAdded(promptText(prompt));
   if (!text) return;
   journalOf(host).record(session, { kind: 'request', text });
   const work = listsWanted() ? askForTurn(host, session, text) : undefined;

@@ -9,18 +9,21 @@
                 #:observation-text #:observation-session #:now #:shorten #:one-line)
   (:import-from #:opl.session.redact #:redact)
   (:import-from #:opl.session.memory
-                #:*memory* #:memory-trouble #:attach-memory #:observations #:observation-count #:last-time #:remember #:sessions #:current-session
+                #:*memory* #:memory-trouble #:attach-memory #:family-observations #:observation-count #:last-time #:remember #:sessions #:current-session
                 #:latest-session #:session-parent-of #:session-head-of #:sync-session)
   (:import-from #:opl.session.intake #:take-in #:*symbols-at* #:*read-log*)
   (:import-from #:opl.failures.parse #:parse-log)
   (:import-from #:opl.failures.report
                 #:report-runner #:report-verdict #:report-passed #:report-failed #:report-failures
                 #:failure-test #:failure-path #:failure-line #:failure-message)
-  (:import-from #:opl.index.store #:index-file-number #:index-file-count #:index-run #:index-path)
+  (:import-from #:opl.index.store #:index-file-number #:index-file-count #:index-run #:index-path #:tag)
   (:import-from #:opl.index.workspace #:current-index #:fresh-index)
   (:import-from #:opl.image.targets #:innermost-tags #:tag-label)
   (:import-from #:opl.session.recall #:recall)
-  (:import-from #:opl.session.facts #:section-title #:section-items)
+  (:import-from #:opl.session.facts #:section-title #:section-items #:*callers-of*)
+  (:import-from #:opl.source.facts #:def-count)
+  (:import-from #:opl.graph.world #:world-of)
+  (:import-from #:opl.graph.edges #:callers #:edge-file #:edge-line)
   (:import-from #:opl.session.summary #:summary #:fitted-facts #:estimate-tokens)
   (:import-from #:opl.image.keep #:attach-kept))
 
@@ -108,6 +111,34 @@ is a path that is told otherwise, or NIL."
 
 (setf *symbols-at* 'symbols-at)
 
+;;; Who calls what was edited.
+
+(defconstant +callers-seconds+ 1.5
+  "So long the callers of edited symbols may be looked for in one answer; a compaction waits for it.")
+
+(defvar *callers-until* nil
+  "When looking for callers ends, in internal real time.")
+
+(defmacro with-callers-limited (&body body)
+  `(let ((*callers-until* (+ (get-internal-real-time) (* +callers-seconds+ internal-time-units-per-second))))
+     (when (current-index) (ignore-errors (fresh-index)))
+     ,@body))
+
+(defun callers-of (path name)
+  "The places outside of PATH that surely or likely call its definition NAME: a list of (path . line), in the order of the graph."
+  (let* ((index (and (or (null *callers-until*) (< (get-internal-real-time) *callers-until*)) (current-index)))
+         (file (and index (index-file-number index path))))
+    (and file
+         (let ((world (world-of index)) (places '()))
+           (dotimes (def (def-count (index-run index file)) (nreverse places))
+             (let ((tag (tag file def)))
+               (when (string= name (tag-label index tag))
+                 (dolist (edge (callers world tag :possible nil))
+                   (unless (= (edge-file edge) file)
+                     (pushnew (cons (index-path index (edge-file edge)) (edge-line edge)) places :test #'equal))))))))))
+
+(setf *callers-of* 'callers-of)
+
 (define-operation observe (session parent head kind subject state text)
   "Remembers that something happened. Answers when it is written down."
   ;; What the tree's changes tell comes beside the observation, which is written down without it too.
@@ -146,7 +177,7 @@ is a path that is told otherwise, or NIL."
   "The session's facts as text within a budget; forces the journal to the disk."
   (let ((session (or session (current-session))))
     (sync-session session)
-    (multiple-value-bind (text facts) (summary (observations session) :tokens tokens)
+    (multiple-value-bind (text facts) (with-callers-limited (summary (family-observations session) :tokens tokens))
       (emit summary text facts (estimate-tokens text)))))
 
 (defun emit-session (id)
@@ -159,7 +190,7 @@ is a path that is told otherwise, or NIL."
     (when id
       (sync-session id)
       (emit-session id)
-      (dolist (section (fitted-facts (observations id) tokens))
+      (dolist (section (with-callers-limited (fitted-facts (family-observations id) tokens)))
         (dolist (item (section-items section))
           (emit fact (section-title section) item))))))
 

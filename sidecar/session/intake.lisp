@@ -4,7 +4,7 @@
 (defpackage #:opl.session.intake
   (:use #:cl)
   (:import-from #:opl.session.observation
-                #:observation-kind #:observation-subject #:observation-state #:one-line #:shorten)
+                #:observation-kind #:observation-subject #:observation-state #:observation-text #:one-line #:shorten)
   (:import-from #:opl.session.redact #:redact)
   (:import-from #:opl.session.memory #:observe #:observations)
   (:import-from #:opl.session.change #:describe-diff #:diff-line-numbers #:lines-of)
@@ -94,22 +94,41 @@ The TEXT of an :EDIT may be a unified diff; of a :VERDICT it is the counts, then
 
 ;;; Test runs.
 
-(defun failing-by-command (observations command)
-  "The tests whose last word is that they failed, in a run of COMMAND. Tests belong to the verdict before them."
-  (let ((running nil) (failing '()))
-    (dolist (observation observations (reverse failing))
+(defun command-words (command)
+  "The words of COMMAND that say what is run: options are left out."
+  (remove-if (lambda (word) (or (string= word "") (char= #\- (char word 0))))
+             (loop for start = 0 then (1+ end)
+                   for end = (position #\Space command :start start)
+                   collect (string-left-trim "./" (subseq command start end))
+                   while end)))
+
+(defun run-again-p (test command before)
+  "True when a run of COMMAND runs TEST, an observation from a run of BEFORE: it is the same or a wider command, or one narrowed to what
+TEST's name or place holds."
+  (let ((more (set-difference (command-words command) (command-words before) :test #'string=)))
+    (or (null more)
+        (some (lambda (word)
+                (or (search word (observation-subject test)) (search word (observation-text test))))
+              more))))
+
+(defun failing-in (observations command)
+  "The tests whose last word is that they failed and that a run of COMMAND runs. Tests belong to the verdict before them."
+  (let ((running "") (failing '()))
+    (dolist (observation observations
+                         (loop for (test . before) in (reverse failing)
+                               when (run-again-p test command before) collect (observation-subject test)))
       (case (observation-kind observation)
         (:verdict (setf running (observation-subject observation)))
         (:test
-         (let ((test (observation-subject observation)))
-           (setf failing (remove test failing :test #'string=))
-           (when (and (string= (observation-state observation) "failed") (equal running command))
-             (push test failing))))))))
+         (setf failing (remove (observation-subject observation) failing
+                               :key (lambda (entry) (observation-subject (car entry))) :test #'string=))
+         (when (string= (observation-state observation) "failed")
+           (push (cons observation running) failing)))))))
 
 (defun take-test-run (session command verdict counts failures)
   "Remember a run of COMMAND that ended with VERDICT, a string; COUNTS is a text. FAILURES is a list of (test
-where-and-why). Tests of an earlier run of the same command that do not fail any more are fixed."
-  (let ((before (failing-by-command (observations session) command)))
+where-and-why). Tests of earlier runs that this one ran again and that do not fail any more are fixed."
+  (let ((before (failing-in (observations session) command)))
     (observe session :verdict :subject command :state verdict :text counts)
     (loop for (test text) in failures
           do (observe session :test :subject test :state "failed" :text text))

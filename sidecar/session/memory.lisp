@@ -11,7 +11,7 @@
                 #:open-journal #:append-observation #:sync-journal #:close-journal #:journal-files #:journal-size-of #:read-journal
                 #:prune-journals)
   (:export #:memory #:memory-trouble #:*memory* #:attach-memory
-           #:observe #:remember #:observations #:all-observations #:session-parent-of #:session-head-of #:sessions
+           #:observe #:remember #:observations #:family-observations #:all-observations #:session-parent-of #:session-head-of #:sessions
            #:observation-count #:last-time #:latest-session #:current-session #:*asking-session* #:sync-session))
 
 (in-package #:opl.session.memory)
@@ -216,6 +216,30 @@ Returns the observation."
   (sb-thread:with-mutex ((memory-lock *memory*))
     (catch-up *memory*)
     (session-observations-of id)))
+
+(defparameter *handed-up* '(:edit :test :verdict :decision :note)
+  "What a subagent does that concerns the session that started it: the tree and what was settled, not its own requests and steps.")
+
+(defun family (id)
+  "The sessions that the session ID started as subagents, and theirs: a list of ids. The caller holds the lock."
+  (let ((ids (list id)))
+    (loop for fresh = (loop for session being the hash-values of (memory-sessions *memory*)
+                            when (and (member (session-parent session) ids :test #'string=)
+                                      (not (member (session-id session) ids :test #'string=)))
+                              collect (session-id session))
+          while fresh do (setf ids (append ids fresh)))
+    (rest ids)))
+
+(defun family-observations (id)
+  "The observations of the session ID and, of those of its subagents, what concerns it too, in the order of their time."
+  (sb-thread:with-mutex ((memory-lock *memory*))
+    (catch-up *memory*)
+    (let ((children (loop for child in (sort (family id) #'string<)
+                          append (remove-if-not (lambda (observation) (member (observation-kind observation) *handed-up*))
+                                                (session-observations-of child)))))
+      (if children
+          (stable-sort (append (session-observations-of id) children) #'< :key #'observation-time)
+          (session-observations-of id)))))
 
 (defun session-parent-of (id)
   "The id of the session that started the session ID, or an empty string."

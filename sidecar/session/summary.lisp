@@ -47,13 +47,24 @@ follows them. Errs on the high side for prose, and is close for code."
 (defconstant +longest-item+ 600
   "Characters of an item when there is room for all.")
 
+(defparameter *worth*
+  '(("Decisions" 140 3) ("Notes" 140 3) ("Requests" 100 3) ("Failing" 120 3) ("Edited" 90 3) ("Open" 90 2))
+  "By the beginning of a section's title: characters below which its items are not cut, for the reason stands at the end of a decision, and
+how many items it keeps for one of a section that is not named here.")
+
+(defun worth-of (section)
+  (or (rest (find-if (lambda (entry) (eql 0 (search (first entry) (section-title section)))) *worth*))
+      (list +shortest-item+ 1)))
+
+(defun cut-items (section limit)
+  (mapcar (lambda (item) (shorten item (max limit (first (worth-of section))))) (section-items section)))
+
 (defun render (sections limit)
   "SECTIONS as text, each item cut at LIMIT characters."
   (with-output-to-string (stream)
     (loop for section in sections
           for first = t then nil
-          do (format stream "~:[~%~;~]~A~%~{- ~A~%~}" first (section-title section)
-                     (mapcar (lambda (item) (shorten item limit)) (section-items section))))))
+          do (format stream "~:[~%~;~]~A~%~{- ~A~%~}" first (section-title section) (cut-items section limit)))))
 
 (defun fits-p (sections limit tokens)
   (<= (estimate-tokens (render sections limit)) tokens))
@@ -69,32 +80,38 @@ follows them. Errs on the high side for prose, and is close for code."
                      (setf high (1- middle)))))
       low)))
 
+(defun with-one-less (section)
+  "SECTION without its second item, of two without the first: the first request is what the session is for, the last is what it is at."
+  (let ((items (section-items section)))
+    (make-section :title (section-title section)
+                  :items (if (cddr items) (cons (first items) (cddr items)) (last items)))))
+
 (defun drop-one (sections)
-  "SECTIONS with one item less: the oldest of the last section that has more than one, but a section's first
-item goes after its second: the first request is what the session is for."
-  (let ((victim (find-if (lambda (section) (rest (section-items section))) (reverse sections))))
+  "SECTIONS with one item less, from the section that has most for what it is worth; NIL when each has but one."
+  (let ((victim nil) (most 0))
+    (dolist (section sections)
+      (let ((weight (/ (length (section-items section)) (second (worth-of section)))))
+        ;; Of equals the later one.
+        (when (and (rest (section-items section)) (>= weight most))
+          (setf victim section most weight))))
     (when victim
-      (mapcar (lambda (section)
-                (if (eq section victim)
-                    (make-section :title (section-title section)
-                                  :items (let ((items (section-items section)))
-                                           (if (cddr items)
-                                               (cons (first items) (cddr items))
-                                               (last items))))
-                    section))
-              sections))))
+      (mapcar (lambda (section) (if (eq section victim) (with-one-less section) section)) sections))))
+
+(defun without-last (sections)
+  "SECTIONS without the last of those that say least."
+  (let ((victim (or (find 1 sections :key (lambda (section) (second (worth-of section))) :from-end t)
+                    (first (last sections)))))
+    (remove victim sections)))
 
 (defun fitted-facts (observations tokens)
-  "The facts of OBSERVATIONS cut to TOKENS: a list of sections whose items are as long as the budget allows.
-What is dropped, when even short items do not fit, goes from the last section on, oldest first."
-  (loop for sections = (facts observations) then (drop-one sections)
+  "The facts of OBSERVATIONS cut to TOKENS: a list of sections whose items are as long as the budget allows. When they do not fit, oldest
+items go from the sections that have most for their worth, then whole sections."
+  (loop for sections = (facts observations) then (or (drop-one sections) (without-last sections))
         for limit = (and sections (widest-limit sections tokens))
         while sections
         when limit
           return (mapcar (lambda (section)
-                           (make-section :title (section-title section)
-                                         :items (mapcar (lambda (item) (shorten item limit))
-                                                        (section-items section))))
+                           (make-section :title (section-title section) :items (cut-items section limit)))
                          sections)))
 
 (defun summary (observations &key (tokens +default-tokens+))
@@ -104,5 +121,5 @@ there are in it. An empty text and 0 when there are none."
          (sections (fitted-facts observations (max 0 (- tokens (estimate-tokens head))))))
     (if (null sections)
         (values "" 0)
-        (values (concatenate 'string head (render sections +longest-item+))
+        (values (concatenate 'string head (render sections most-positive-fixnum))
                 (loop for section in sections sum (length (section-items section)))))))

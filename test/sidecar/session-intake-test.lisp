@@ -74,3 +74,16 @@
       (take-in "s" :verdict :subject "npm test" :state "failed" :text (format nil "1 failed~%adds~Capi_key=\"Zx81-Qq77\"" #\Tab))
       (dolist (observation (observations "s"))
         (check (not (search "Zx81-Qq7" (format nil "~A ~A" (observation-subject observation) (observation-text observation)))))))))
+
+(deftest a-wider-run-and-a-narrower-one-settle-tests-too
+  (with-memory
+    (take-test-run "s" "pytest -q tests/test_a.py" "failed" "" '(("tests/test_a.py::one" "x")))
+    (take-test-run "s" "pytest tests/test_b.py" "passed" "" '())
+    (check-equal '("tests/test_a.py::one: x") (section "Failing tests"))
+    (take-test-run "s" "pytest -x" "passed" "" '())
+    (check-equal '() (section "Failing tests"))
+    (take-test-run "s" "npm test" "failed" "" '(("adds" "test/add.test.ts:3 expected 1") ("takes" "test/take.test.ts:4 expected 2")))
+    (take-test-run "s" "npm test -- ./test/add.test.ts" "passed" "" '())
+    (check-equal '("takes: test/take.test.ts:4 expected 2") (section "Failing tests"))
+    (take-test-run "s" "npm run lint" "passed" "" '())
+    (check-equal 1 (length (section "Failing tests")))))

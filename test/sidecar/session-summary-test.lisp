@@ -2,8 +2,8 @@
 
 (defpackage #:opl.test.session.summary
   (:use #:cl #:opl.test #:opl.session.summary)
-  (:import-from #:opl.session.memory #:attach-memory #:observe #:observations)
-  (:import-from #:opl.session.facts #:facts #:section-title #:section-items #:edited-symbols)
+  (:import-from #:opl.session.memory #:attach-memory #:observe #:observations #:family-observations)
+  (:import-from #:opl.session.facts #:facts #:section-title #:section-items #:edited-symbols #:*callers-of*)
   (:import-from #:opl.session.change #:describe-diff #:diff-line-numbers)
   (:import-from #:opl.session.decision #:decisions #:trivial-request-p)
   (:import-from #:opl.session.recall #:recall)
@@ -136,3 +136,74 @@
       (check (<= (estimate-tokens (summary (observations "s") :tokens tokens)) tokens)))
     (check-equal "" (summary (observations "s") :tokens 5))
     (check-equal "" (summary '()))))
+
+(defun items-of (title observations)
+  (let ((section (find title (facts observations) :key #'section-title :test (lambda (title other) (eql 0 (search title other))))))
+    (and section (section-items section))))
+
+(deftest a-verdict-says-what-was-edited-since
+  (with-memory
+    (observe "s" :edit :subject "src/a.py" :state "change" :text "f: +1 -1")
+    (observe "s" :verdict :subject "pytest" :state "passed" :text "3 passed, 0 failed at 0123456789")
+    (check-equal '("pytest: passed, 3 passed, 0 failed at 0123456789") (items-of "Last test runs" (observations "s")))
+    (dolist (path '("src/b.py" "src/c.py" "src/b.py")) (observe "s" :edit :subject path :state "change" :text "g: +1 -1"))
+    (check-equal '("pytest: passed, 3 passed, 0 failed at 0123456789; edited since: src/b.py, src/c.py")
+                 (items-of "Last test runs" (observations "s")))))
+
+(deftest failures-that-tell-nothing-any-more-are-left-out
+  (with-memory
+    (observe "s" :failure :subject "make" :text "linker: no such symbol (exit 2)")
+    (observe "s" :failure :subject "grep -rn x src" :text " (exit 1)")
+    (observe "s" :failure :subject "pytest -q" :text "1 failed (exit 1)")
+    (observe "s" :verdict :subject "pytest -q" :state "failed" :text "0 passed, 1 failed")
+    (observe "s" :failure :subject "deploy" :text "disk full (exit 1)")
+    (observe "s" :tool :subject "bash" :text "make (exit 2)")
+    (check-equal '("make: linker: no such symbol (exit 2)" "deploy: disk full (exit 1)") (items-of "Failures met" (observations "s")))
+    (observe "s" :tool :subject "bash" :text "make")
+    (check-equal '("deploy: disk full (exit 1)") (items-of "Failures met" (observations "s")))))
+
+(deftest callers-that-were-not-looked-at-are-open
+  (with-memory
+    (let ((*callers-of* (lambda (path name)
+                          (cond ((string= name "broken") (error "no such thing"))
+                                ((equal (list path name) '("src/a.py" "Box.f")) '(("src/b.py" . 3) ("src/c.py" . 9) ("test/t.py" . 1)))))))
+      (observe "s" :edit :subject "src/new.py" :state "add" :text "Box.f: +1 -0")
+      (observe "s" :tool :subject "read" :text "{\"filePath\":\"/work/src/b.py\"} -> text")
+      (check-equal '() (items-of "Open impact" (observations "s")))
+      (observe "s" :edit :subject "src/a.py" :state "change" :text "Box.f, broken: +1 -1 | was: 1 | now: 2")
+      (check-equal '("Box.f (src/a.py) is called from src/b.py:3, src/c.py:9, test/t.py:1") (items-of "Open impact" (observations "s")))
+      ;; What was read or edited since is looked at; a path that only ends alike is another.
+      (observe "s" :tool :subject "read" :text "{\"filePath\":\"/work/src/b.py\"} -> text")
+      (observe "s" :tool :subject "read" :text "{\"filePath\":\"/work/mytest/t.py\"} -> text")
+      (observe "s" :edit :subject "src/c.py" :state "change" :text "+1 -1")
+      (check-equal '("Box.f (src/a.py) is called from test/t.py:1") (items-of "Open impact" (observations "s")))
+      (observe "s" :verdict :subject "pytest" :state "failed" :text "")
+      (check-equal 1 (length (items-of "Open impact" (observations "s"))))
+      (observe "s" :verdict :subject "pytest" :state "passed" :text "")
+      (check-equal '() (items-of "Open impact" (observations "s"))))))
+
+(deftest what-a-subagent-did-to-the-tree-concerns-its-session
+  (with-memory
+    (observe "main" :request :text "make the router faster")
+    (observe "child" :request :text "look for slow loops" :parent "main")
+    (observe "child" :edit :subject "src/loop.py" :state "change" :text "turn: +1 -1" :parent "main")
+    (observe "grandchild" :test :subject "t" :state "failed" :text "a.py:1" :parent "child")
+    (observe "other" :edit :subject "src/other.py" :state "change" :text "x: +1 -1")
+    (let ((all (family-observations "main")))
+      (check-equal '("make the router faster") (items-of "Requests" all))
+      (check-equal '("src/loop.py: turn: +1 -1") (items-of "Edited" all))
+      (check-equal '("t: a.py:1") (items-of "Failing tests" all)))
+    (check-equal 1 (length (observations "main")))))
+
+(deftest many-decisions-keep-their-reasons-and-leave-room-for-the-rest
+  (with-memory
+    (observe "s" :request :text "FIRST request of all")
+    (dotimes (i 150)
+      (observe "s" :decision :text (format nil "We chose way ~D of doing it in the module that matters most to all of us here because REASON~D" i i))
+      (observe "s" :failure :subject (format nil "command-~D" i) :text "went wrong (exit 1)"))
+    (observe "s" :edit :subject "src/a.py" :state "change" :text "f: +1 -1")
+    (observe "s" :request :text "LAST request of all")
+    (let ((text (summary (observations "s"))))
+      (check (<= (estimate-tokens text) 1500))
+      (dolist (word '("FIRST" "LAST" "src/a.py" "REASON149")) (check (search word text)))
+      (check (> (loop for i below 150 count (search (format nil "REASON~D" i) text)) 20)))))
