@@ -238,6 +238,11 @@ appears in any of them changes its time."
   (let ((home (sb-posix:getenv "HOME")))
     (if (or (string= root "/") (and home (string= root (string-right-trim "/" home)))) *home-limit* +file-limit+)))
 
+(defun bare-p (root)
+  "Whether ROOT is a repository without a work tree: what git keeps of files is no source."
+  (flet ((there (name kind) (eq kind (file-state (native-join root name)))))
+    (and (there "HEAD" :regular) (there "objects" :folder) (there "refs" :folder) (there "config" :regular))))
+
 (defun list-files (root excludes)
   "The listing of ROOT (a native name without links) less what EXCLUDES match."
   (let* ((limit (limit-of root)) (names (if (= limit *home-limit*) :none (git-names root))) (listing (make-listing)))
@@ -246,6 +251,8 @@ appears in any of them changes its time."
             (walk-paths root limit)
             (multiple-value-bind (paths nested) (git-paths root names) (values paths nil nested)))
       (when (eq names :none) (setf (listing-source listing) :walk))
+      (when (and (eq names :none) (bare-p root))
+        (setf paths '() (listing-reason listing) (format nil "~A is a bare repository; give a work tree of it with --root." root)))
       (when excludes (setf paths (delete-if (lambda (path) (excluded-p path excludes)) paths)))
       (setf paths (sort paths #'string<))
       (when (or cut (> (length paths) limit))

@@ -156,6 +156,15 @@
                       (check (search "no project" (index-reason index))))))
         (sb-posix:setenv "HOME" (or home "/") 1)))))
 
+(deftest a-bare-repository-says-that-it-holds-no-files
+  (with-repository (folder ("a.py" "def first(): pass
+"))
+    (git folder "clone" "-q" "--bare" "." "bare.git")
+    (let ((index (build (pathname (format nil "~Abare.git/" (native folder))))))
+      (check-equal '() (paths index))
+      (check (not (index-complete-p index)))
+      (check (search "bare repository" (index-reason index))))))
+
 ;;; ctags that are none: small programs named for their fault
 
 (defun script (folder name text)
