@@ -45,6 +45,10 @@ edge without a callee when there is no other."
                      edges)))
         (when (or possible (not (eq certainty :possible)))
           (dolist (tag tags) (add tag certainty rule)))
+        (when possible
+          (dolist (tag tags)
+            (when (= (tag-kind world tag) (known "constant"))
+              (dolist (cast (cast-of world tag)) (add cast :possible :alias)))))
         (when (and possible tags (member rule '(:typed :typed-union :self :inferred)) (not (made-here-p run site)))
           (dolist (tag tags)
             (dolist (override (overrides world tag))
@@ -108,6 +112,11 @@ other call. The files are resolved by THREADS threads; FUNCTION is called by thi
 
 ;;; Callers: sites are looked up by the names under which a definition is called
 
+(defun uncast (run node)
+  "What NODE is a cast of: x of x as T."
+  (loop while (and (/= node +none+) (= (node-op run node) +op-cast+)) do (setf node (node-b run node)))
+  node)
+
 (defun renamed (world)
   "Table from a name to the other names that it is imported or exported under somewhere: lists of numbers."
   (remembered (world :renamed)
@@ -119,7 +128,7 @@ other call. The files are resolved by THREADS threads; FUNCTION is called by thi
             (dotimes (i (import-count run)) (note (import-name run i) (import-local run i)))
             (dotimes (i (exported-count run)) (note (exported-local run i) (exported-name run i)))
             (dotimes (i (binding-count run)) ; const b = a, const { a: b } = c
-              (let ((value (binding-value run i)))
+              (let ((value (uncast run (binding-value run i))))
                 (when (and (/= value +none+) (member (binding-kind run i) '(#.+variable+ #.+defined+))) ; a top-level one is a definition too
                   (cond ((= (node-op run value) +op-name+) (note (node-a run value) (binding-name run i)))
                         ((= (node-op run value) +op-member+) (note (node-b run value) (binding-name run i)))))))))

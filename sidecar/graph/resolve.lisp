@@ -24,7 +24,7 @@
 (defpackage #:opl.graph.resolve
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
   (:import-from #:opl.source.names #:+none+ #:known #:find-name)
-  (:export #:resolve-site #:subclasses #:superclasses #:overrides #:overridden))
+  (:export #:resolve-site #:cast-of #:subclasses #:superclasses #:overrides #:overridden))
 (in-package #:opl.graph.resolve)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -145,11 +145,15 @@ that can be called here, but for functions wrapped by another (const f = debounc
   (let ((alias nil))
     (values
      (loop for tag in tags
-           append (if (and (variable-kind-p (tag-kind world tag)) (not (logtest +has-body+ (tag-flags world tag))))
-                      (let ((called (variable-calls world tag)))
-                        (setf alias (cond ((computed-p world tag) :inferred) (alias) ((required-p world tag) :import) (t :alias)))
-                        called)
-                      (list tag)))
+           append (cond ((not (variable-kind-p (tag-kind world tag))) (list tag))
+                        ((logtest +has-body+ (tag-flags world tag))
+                         ;; what wrapping a function gives is called under this name, or it is the function's own value
+                         (when (logtest +local+ (tag-flags world tag)) (setf alias :alias))
+                         (list tag))
+                        ((cast-of world tag) (list tag))
+                        (t (let ((called (variable-calls world tag)))
+                             (setf alias (cond ((computed-p world tag) :inferred) (alias) ((required-p world tag) :import) (t :alias)))
+                             called))))
      (or alias rule))))
 
 (defun defining-binding (view def)
@@ -158,6 +162,15 @@ that can be called here, but for functions wrapped by another (const f = debounc
     (do-bindings-named (binding) (view (def-scope run def) (def-name run def))
       (when (and (= (binding-kind run binding) +defined+) (= (binding-target run binding) def))
         (return binding)))))
+
+(defun cast-of (world tag)
+  "Tags of the functions that the variable TAG of a module is said to be of another type: const f = g as F. It is F that a
+call of f meets; that g answers is possible."
+  (let* ((file (tag-file tag)) (view (view-of world file)) (run (view-run view)) (binding (defining-binding view (tag-def tag)))
+         (value (if binding (binding-value run binding) +none+)))
+    (and (/= value +none+) (= (node-op run value) +op-cast+) (/= (node-a run value) +none+)
+         (remove-if-not (lambda (alias) (function-kind-p (tag-kind world alias)))
+                        (meaning-tags world (variable-alias world file run binding))))))
 
 (defun variable-calls (world tag)
   "Tags of what calling the variable TAG calls: the function it is another name of, or that is its value."

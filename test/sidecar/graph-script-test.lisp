@@ -75,6 +75,12 @@
                                              "}"))))
                      #'string<)))
 
+;; A value said to be of another type is called by what it is called here; that the function behind it answers is possible.
+(deftest script-casts-and-wrapped-functions
+  (check-equal '("b.ts:2 store > a.ts:2 possible" "b.ts:2 store > a.ts:3" "b.ts:4 slow > b.ts:3 likely")
+               (edges-of `(("a.ts" . ,(lines "type Store = { (n: number): void }" "const storeImpl = (n: number) => n" "export const store = storeImpl as unknown as Store"))
+                           ("b.ts" . ,(lines "import { store } from './a'" "store(1)" "function run() { const slow = debounce(() => 1)" "return slow() }"))))))
+
 (deftest script-hierarchy-and-reach
   (with-scratch-folder (folder)
     (with-open-file (out (merge-pathnames "h.ts" folder) :direction :output)
