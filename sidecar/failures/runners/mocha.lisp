@@ -1,7 +1,9 @@
 (defpackage #:opl.failures.runners.mocha
   (:use #:cl #:opl.failures.table #:opl.failures.report)
   (:shadowing-import-from #:opl.failures.pattern #:search)
-  (:import-from #:opl.failures.pattern #:matching))
+  (:import-from #:opl.failures.pattern #:matching)
+  (:import-from #:opl.failures.frames #:as-line)
+  (:import-from #:opl.failures.json #:parse-json #:json-fault #:member-of))
 (in-package #:opl.failures.runners.mocha)
 
 ;;; mocha's reporters that end with its epilogue (spec, dot, min, nyan, list, landing, progress, fivemat); cypress prints the same for each spec.
@@ -45,11 +47,26 @@
     (if (<= 1 (length indent) 4) (open-title title) reject))
   (within (:failures :title) ((or "npm ERR!" "npm error" "error Command failed" "##[error]" "------" "======" "The command " "ELIFECYCLE" " ELIFECYCLE" "File  " "Warning: ")) (name-failure) (leave)))
 
+(defun streamed-event (line)
+  "An event of the json-stream reporter: `[\"fail\",{…}]`."
+  (let* ((event (handler-case (parse-json (coerce (sb-ext:string-to-octets line :external-format :utf-8) '(simple-array (unsigned-byte 8) (*)))) (json-fault () nil)))
+         (kind (and (simple-vector-p event) (= 2 (length event)) (svref event 0))) (facts (and kind (svref event 1))))
+    (flet ((n (key) (or (member-of facts key) 0)))
+      (cond ((equal kind "fail")
+             (let ((title (member-of facts "fullTitle")))
+               (begin-failure :test title :category (and title (search "\" hook" title) "setup"))
+               (dolist (text (split-on (string #\Newline) (or (member-of facts "stack") (member-of facts "err") ""))) (add-line (as-line text)))
+               (end-failure)))
+            ((equal kind "end") (tally :passed (n "passes")) (tally :failed (n "failures")) (tally :skipped (n "pending")))
+            ((null kind) reject)
+            (t t)))))
+
 (define-runner "mocha" (:kind :tests :frames (:js) :innermost :first)
   (sign 10 blanks integer " passing" (or end " ("))
   (sign 10 blanks integer " failing" end)
   (sign 10 blanks "Exception during run: ")
   (sign 10 "Error: No test files found")
+  (sign 10 "[\"" (or "start" "end") "\",{\"" (or "total" "suites") "\":")
   (sign 4 "> " (? text (of " /")) "mocha" (or end blank))
   (sign 5 text "/node_modules/mocha/")
   (include opl.failures.runners.coverage:coverage)
@@ -58,6 +75,7 @@
   (within (:exception) (blanks (n integer) " passing") (leave) reject)
   (within (:exception) ("}" end) (leave))
   (on ("Error: No test files found") (flag :none-ran))
+  (on ("[\"" (or "fail" "end" "pass" "pending" "start") "\",{" rest) (streamed-event line))
   (finish
     (name-failure)
     (dolist (draft (reading-failures *reading*))
@@ -116,9 +134,10 @@
     (stash :totals (cons (list browser done all (or failed 0) skipped) (remove browser (stashed :totals) :key #'first :test #'string=))))
   (on ((browser text+ ")") " " (title text+) " FAILED" end)
     (if (search "Executed" title) reject (begin-failure :test title :merge t)))
-  (on ((browser text+ ")") blanks (or "ERROR" "Disconnected" "LOG:" "WARN:" "INFO:") (message rest))
+  (on ((browser text+ ")") blanks (kind (or "ERROR" "Disconnected" "LOG:" "WARN:" "INFO:")) (message rest))
     (end-failure)
-    (cond ((search "rror" message) (flag :failed) (begin-failure :suite t :message (trim message)))
+    (cond ((string= kind "ERROR") (flag :failed :broken-off) (begin-failure :suite t :message (trim message)))
+          ((search "rror" message) (flag :failed) (begin-failure :suite t :message (trim message)))
           (t t)))
   (on (text ":ERROR [launcher]: " (message (or "Cannot start " "No binary for ") rest)) (begin-failure :suite t :category "setup" :message message))
   (on ("TOTAL: " (n integer) " FAILED, " (m integer) " SUCCESS") (end-failure) (stash :total (list m n)))
@@ -143,7 +162,7 @@
                                 (tally :skipped (reduce #'+ totals :key (lambda (entry) (or (fifth entry) 0))))))
             (totals
              (loop for (nil done all failed skipped) in totals
-                   do (let ((skipped (or skipped (max 0 (- all done)))))
+                   do (let ((skipped (or skipped (if (flagged :broken-off) 0 (max 0 (- all done))))))
                         (tally :failed failed) (tally :skipped skipped) (tally :passed (max 0 (- done failed (if (= done all) skipped 0)))))))
             ((or (stashed :mocha-passed) (stashed :mocha-failed))
              (tally :passed (or (stashed :mocha-passed) 0)) (tally :failed (or (stashed :mocha-failed) 0)) (tally :skipped (or (stashed :mocha-skipped) 0)))))))
