@@ -157,6 +157,7 @@
    (:file "search/near")
    (:file "search/rank")
    (:file "search/ranking")
+   (:file "search/regions")
    (:file "search/symbols")
    (:file "search/head")
    (:file "search/commits")

@@ -9,7 +9,7 @@
   (:import-from #:opl.search.query #:task-text #:task-title #:word-shape-of #:word-called-p #:word-inline-p)
   (:export #:channel #:channel-name #:channel-weight #:channel-source #:channel-prior-p #:channel-function #:channels
            #:find-channel #:add-channel #:remove-channel #:set-channel-weight #:reset-channels
-           #:*channels* #:greatest))
+           #:*channels* #:greatest #:about-tests-p))
 (in-package #:opl.search.rank)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -228,6 +228,8 @@ and gives a number; it is called for every file of the index. Returns the channe
      (when (member (subseq (task-title task) from to) words :test #'string-equal) (return-from about-p t)))
    (task-title task))
   nil)
+
+(defun about-tests-p (task) "Whether the first line of TASK asks for tests." (about-p task *test-words*))
 
 (defun marks (evidence class-files words)
   "CLASS-FILES, 1 for each file of a class; 0 when the task is about such files, or names that very file by path."

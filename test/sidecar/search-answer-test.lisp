@@ -119,6 +119,60 @@ int x(int y) { return y; }
         (check-equal :callee (cdr (assoc "src/text.ts" roles :test #'string=)))
         (check-equal :test (cdr (assoc "src/router.test.ts" roles :test #'string=)))))))
 
+(defun symbols-of (root task)
+  "The names of the symbols that TASK gets, with their scopes, best first."
+  (let* ((index (index-of root)) (answer (ask index nil task)))
+    (loop for row in (opl.search.answer:answer-symbols answer)
+          when (eq (opl.search.answer:symbol-row-role row) :match)
+            collect (let* ((tag (opl.search.answer:symbol-row-tag row)) (scope (opl.index.store:tag-scope index tag)))
+                      (format nil "~A~:[.~;~]~A" scope (string= scope "") (opl.source.names:name-string (opl.index.store:index-names index) (opl.index.store:tag-name index tag)))))))
+
+(defmacro check-order (earlier later symbols)
+  `(let ((symbols ,symbols))
+     (check (position ,earlier symbols :test #'string=))
+     (check (< (position ,earlier symbols :test #'string=) (or (position ,later symbols :test #'string=) 99)))))
+
+;; A test in the file of what it tests says the task's words as often; asked for, it comes as any other.
+(deftest tests-beside-the-code-stand-back
+  (with-repository (root)
+    (commit root "Cache" '("src/cache.rs" . "pub fn evict_entry(key: u32) -> u32 { let entry = key; entry }
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn evict_entry_works() { let entry = evict_entry(1); assert!(evict_entry(entry) == 1); }
+}
+"))
+    (check-order "evict_entry" "tests.evict_entry_works" (symbols-of root "evict entry panics"))
+    (check-order "tests.evict_entry_works" "evict_entry" (symbols-of root "flaky tests: evict entry works"))))
+
+;; Two words in a row that a name holds in this order; a function of which another in it says more; a scope that is written before a name.
+(deftest names-as-the-task-puts-them
+  (with-repository (root)
+    (commit root "Shapes" '("src/shapes.py" . "class Circle:
+    def scale(self, factor):
+        return factor * self.radius
+
+class Square:
+    def scale(self, factor):
+        return factor * self.radius
+
+def value_default(text, parser):
+    return parser(text)
+
+def default_value(text, parser):
+    return parser(text)
+
+def wrapper(limit):
+    def clamp_limit(amount):
+        if amount > limit:
+            return limit
+        return amount
+    return clamp_limit
+"))
+    (check-order "default_value" "value_default" (symbols-of root "the default value is wrong"))
+    (check-order "Square.scale" "Circle.scale" (symbols-of root "Square.scale() takes no factor"))
+    (check-order "wrapper.clamp_limit" "wrapper" (symbols-of root "limit of the amount is not clamped"))))
+
 (deftest pages-do-not-overlap
   (with-repository (root)
     (let* ((index (index-of root)) (whole (ask index nil "route path handler" :limit 100))
