@@ -204,6 +204,7 @@
    (:file "failures/runners/node-runners")
    (:file "failures/runners/javascript")
    (:file "failures/runners/python")
+   (:file "failures/runners/go-specs")
    (:file "failures/runners/go")
    (:file "failures/runners/go-json")
    (:file "failures/runners/rust")

@@ -46,7 +46,7 @@
     "/gems/" "/lib/ruby/" "/rubygems/" "/.rbenv/" "/.rvm/" "/bin/rake" "/bin/rspec" "/bin/bundle" "/ruby/gems" "/lib/bundler"
     "/vendor/phpunit/" "vendor/phpunit/" "vendor/pestphp/" "/vendor/bin/" "phar://" "vendor/laravel/" "vendor/symfony/" "vendor/"
     "/rustc/" "/.cargo/registry" "/.rustup/" "library/std/" "library/core/" "/toolchains/"
-    "/usr/lib/go" "/usr/local/go/src" "/go/pkg/mod/" "/src/testing/testing.go" "/src/runtime/" "/src/reflect/" "_testmain.go" "/hostedtoolcache/go/"
+    "/usr/lib/go" "github.com/stretchr/testify" "/usr/local/go/src" "/go/pkg/mod/" "/src/testing/testing.go" "/src/runtime/" "/src/reflect/" "_testmain.go" "/hostedtoolcache/go/"
     "/usr/include/" "gtest/gtest" "/usr/src/" "catch2/" "/usr/lib/" "/.yarn/" "/deps/" "package:test_api" "package:flutter_test" "package:matcher" "package:stack_trace" "package:flutter/"
     "dart:" "package:test/" "package:expect/" "/jest-runtime/" "internal/process/" "internal/modules/" "internal/timers" "/opt/hostedtoolcache/"
     "deno.land/std" "std@" "__cypress/" "jsr.io/@std" "jsr.io"))
@@ -131,7 +131,9 @@
   (or (matching (text end) (blanks (or "at " "à " "bei " "в ") (function text+) (or " in " " dans ") (path (not-of "*\"")) (or ":line " ":ligne " ":Zeile ") (at integer)) (make path at function))
       ;; xUnit's console
       (matching (text end) (blanks (path (? drive) (not-of "():")) "(" (at integer) "," integer "): at " (function rest)) (make path at function))
-      ;; Mono's and NUnit's
+      ;; Mono's and NUnit's; without debugging symbols a frame names its module's checksum
+      (matching (text end) (blanks "at " (function text+) " [0x" (of "0123456789abcdef") "] in <" (not-of "<>") ">:" integer) (make nil nil function t))
+      (matching (text end) (blanks "at (wrapper " (function text+) ")" rest) (make nil nil function t))
       (matching (text end) (blanks "at " (function text+) " [0x" (of "0123456789abcdef") "] in " (path (? (or drive "/")) (not-of ":<>")) ":" (at integer) end) (make path at function))
       (matching (text end) (blanks "at " (function text+) " in " (path (? (or drive "/")) (not-of ":<>")) ":" (at integer) end) (make path at function))
       (matching (text end) (blanks "at " (function (not-of "()")) "(" longest ")" end) (make nil nil function t))))

@@ -2,7 +2,8 @@
   (:use #:cl #:opl.failures.table #:opl.failures.report)
   (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:matching)
-  (:import-from #:opl.failures.frames #:as-line))
+  (:import-from #:opl.failures.frames #:as-line)
+  (:import-from #:opl.failures.runners.go-specs #:ginkgo #:gocheck #:specs-told-p #:forget-specs))
 (in-package #:opl.failures.runners.go)
 
 (declaim (ftype function go-line)) ; in go-json.lisp
@@ -60,6 +61,7 @@
 
 (defun failed-test (test)
   (end-failure)
+  (when (specs-told-p) (forget-specs) (return-from failed-test (forget (qualified test))))
   (let ((lines (lines-of (qualified test))))
     (begin-failure :test test)
     (let ((draft (reading-open *reading*)))
@@ -180,6 +182,9 @@
   ;; gotestsum lists at the end what failed, whatever it printed before
   (sign 10 "DONE " integer " tests" text " in " number "s")
   (sign 6 "=== FAIL: " word " " word text " (" number "s)" end)
+  (sign 6 "Ran " integer " of " integer " Specs in ")
+  (include ginkgo)
+  (include gocheck)
   (on ("=== " (what (or "Failed" "Skipped" "Errors")) end) (end-failure) (end-package) (enter (if (string= what "Errors") nil :listed)))
   (within (:listed) ("=== " (kind (or "FAIL: " "SKIP: ")) (package word) " " (test text+) (? " (re-run " integer ")") " (" number "s)" end) (listed-test kind package test))
   (within (:listed) ("=== FAIL: " (package word) " " blanks "(" number "s)" end) (end-failure) (stash :listed-package package) t)
@@ -256,6 +261,8 @@
     (end-package)
     (when (or (stashed :verbose) (count-of :go-passed))
       (total :passed (or (count-of :go-passed) 0)) (total :failed (or (count-of :go-failed) 0)) (total :skipped (or (count-of :go-skipped) 0)))
+    (when (count-of :spec-passed)
+      (total :passed (count-of :spec-passed)) (total :failed (count-of :spec-failed)) (total :skipped (count-of :spec-skipped)))
     (when (stashed :done)
       (destructuring-bind (passed failed skipped) (stashed :done)
         (total :passed passed) (total :failed failed) (total :skipped skipped)))
@@ -266,11 +273,15 @@
   "t.Error prints `x_test.go:8: message`, the last of which is the failure; testify names its place in `Error Trace:`."
   (let ((failure (draft-failure draft)))
     (unless (or (failure-line failure) (member (failure-category failure) '("crash" "timeout") :test #'equal))
-      (let ((at nil) (trace nil))
+      (let ((at nil) (trace nil) (panicked nil))
         (dolist (text (draft-lines draft))
           (let ((line (as-line text)))
             (or (matching (line (length line)) (blanks "Error Trace:" blanks (path path) ":" (at* integer)) (setf trace (list path at*)))
+                ;; testify catches a panic and tells of it where it caught it
+                (matching (line (length line)) (blanks "suite.go:" integer ": " (what "test panicked: " rest)) (setf panicked (cons text what)))
                 (matching (line (length line)) (blanks (? (not-of " :()") ": ") (path path ".go") ":" (at* integer) ": ") (unless at (setf at (list path at*))))
                 (matching (line (length line)) (blanks (path path ".go") ":" (at* integer) ":" end) (unless at (setf at (list path at*)))))))
         (let ((place (or trace at)))
-          (when place (setf (failure-path failure) (first place) (failure-line failure) (second place))))))))
+          (when place (setf (failure-path failure) (first place) (failure-line failure) (second place)))
+          (when panicked
+            (setf (failure-category failure) "error" (draft-lines draft) (substitute (cdr panicked) (car panicked) (draft-lines draft) :test #'eq))))))))

@@ -116,3 +116,29 @@
     t)
   (on ("test" (rest* (of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")) end) (stash :test (concatenate 'string "test" rest*)) t)
   (on ("shunit2:ERROR " (message rest)) (unless (stashed :test) (note-failure :suite t :category "setup" :message message)) t))
+
+;;; CppUnit's text runner
+
+(define-runner "cppunit" (:kind :tests :frames (:c) :innermost :first :message :plain :category "assertion")
+  (sign 6 "!!!FAILURES!!!")
+  (sign 6 "Run:  " integer "   Failures: " integer "   Errors: " integer)
+  (sign 10 integer ") test: " text "::" text " (" (or "F" "E") ") ")
+  (on (integer ") test: " (name text+) " (" (kind (or "F" "E")) ") " (? "line: " (at integer) " " (path rest)))
+    (begin-failure :test name :path path :line at :category (and (string= kind "E") "error")) (enter :failure))
+  (within (:failure) (end) (if (and (pending) (draft-lines (reading-open *reading*))) (leave) t))
+  (on ("Run:  " (run integer) "   Failures: " (failures integer) "   Errors: " (errors integer))
+    (tally :failed (+ failures errors)) (tally :passed (max 0 (- run failures errors)))))
+
+;;; UnitTest++: a failure looks like a compiler's error, with the test's name in it
+
+(define-runner "unittest++" (:kind :tests :frames (:c) :innermost :first :message :plain :category "assertion" :contains ("gcc"))
+  (sign 10 path ":" integer (? ":" integer) ": error: Failure in " word ": ")
+  (sign 10 path "(" integer "): error: Failure in " word ": ")
+  (sign 10 "FAILURE: " integer " out of " integer " tests failed")
+  (sign 6 "Success: " integer " tests passed.")
+  (on ((path path) (or ":" "(") (at integer) (or (seq ":" integer ":") ":" "):") " error: Failure in " (name (not-of ": ")) ": " (message rest))
+    (let ((known (find-failure name path)))
+      (if known (push message (draft-lines known)) (note-failure :test name :path path :line at :message message)))
+    t)
+  (on ("FAILURE: " (failed integer) " out of " (all integer) " tests failed") (tally :failed failed) (tally :passed (- all failed)))
+  (on ("Success: " (passed integer) " tests passed.") (tally :passed passed) (tally :failed 0) (when (eql 0 passed) (flag :none-ran)) t))
