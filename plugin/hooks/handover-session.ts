@@ -5,26 +5,16 @@ import type { PluginInput } from '@opencode-ai/plugin';
 import type { Host } from '../host.ts';
 import { appendToLog } from '../settings.ts';
 import { relativePath } from './edits.ts';
+import { handoverFacts } from './handover-facts.ts';
 import { findDocument, newDocument, stampDocument, stampLine } from './handover-file.ts';
 import { freeFile } from './handover-place.ts';
-import {
-  decide,
-  documentTokens,
-  type HandoverSettings,
-  handoverSettings,
-  REMINDERS,
-  REQUEST_TOKENS,
-} from './handover-policy.ts';
-import { foundText, reminderText, renderFacts, requestText, withinTokens } from './handover-text.ts';
+import { decide, documentTokens, type HandoverSettings, handoverSettings, REMINDERS } from './handover-policy.ts';
+import { foundText, reminderText, requestText, withinTokens } from './handover-text.ts';
 import { readHead } from './head.ts';
-import { inTime } from './in-time.ts';
 import { journalOf } from './journal.ts';
 import { nextPartID } from './part-id.ts';
 import { type SessionState, sessionState } from './sessions.ts';
 import { contextUsage, type Message, type Usage } from './usage.ts';
-
-/** What the facts of a request may take of a step's time. */
-const MILLISECONDS = 5000;
 
 /** A document of another session that is older is not spoken of. */
 const STALE_MILLISECONDS = 14 * 24 * 3600 * 1000;
@@ -55,6 +45,8 @@ export class Handover {
   readonly #input: PluginInput;
   readonly #stages = new Map<string, Stage>();
   readonly #greeted = new Set<string>();
+  /** By session: the history of a request whose model is not known yet. */
+  readonly #unlogged = new Map<string, Message[]>();
   /** Sessions whose provider counts tokens. */
   readonly #counted = new Set<string>();
 
@@ -73,15 +65,38 @@ export class Handover {
     if (this.settings.log) appendToLog(path.resolve(this.#host.root, this.settings.log), line);
   }
 
+  #fixedTokens(state: SessionState): number {
+    return [...this.tools.values()].reduce((sum, { tokens }) => sum + tokens, state.systemTokens);
+  }
+
+  #logUsage(state: SessionState, { tokens, how }: Usage): void {
+    const context = state.model?.context ?? 0;
+    const share = context ? ` (${((100 * tokens) / context).toFixed(1)} %)` : '';
+    this.log(state.id, `usage ${tokens} of ${context} tokens${share} [${how}]`);
+  }
+
+  /** The limits of a session's model, and its prompt, are known only once its first request is nearly made. */
+  logFirst(session: string): void {
+    const messages = this.#unlogged.get(session);
+    const state = sessionState(this.#host, session);
+    if (!messages || !state.model) return;
+    this.#unlogged.delete(session);
+    this.#logUsage(state, contextUsage(messages, this.#fixedTokens(state)));
+  }
+
   /** Looks at the history of the next request, and adds to its end what is to be said. */
   async step(session: string, messages: Message[]): Promise<void> {
     const state = sessionState(this.#host, session);
-    if (state.compacting || state.parent || !state.model) return;
-    const tools = [...this.tools.values()].reduce((sum, { tokens }) => sum + tokens, 0);
-    const usage = contextUsage(messages, state.systemTokens + tools);
-    const { context } = state.model;
-    const share = context ? ` (${((100 * usage.tokens) / context).toFixed(1)} %)` : '';
-    this.log(session, `usage ${usage.tokens} of ${context} tokens${share} [${usage.how}]`);
+    if (state.compacting || state.parent) return;
+    const asked = messages.findLast(({ info }) => info.role === 'user')?.info.model?.modelID;
+    // The user may have chosen another model, with other limits.
+    if (asked && state.model && asked !== state.model.modelID) state.model = undefined;
+    if (!state.model) {
+      this.#unlogged.set(session, messages);
+      return;
+    }
+    const usage = contextUsage(messages, this.#fixedTokens(state));
+    this.#logUsage(state, usage);
     if (usage.how === 'measured') this.#counted.add(session);
     // Right after a compaction nothing is counted yet, and an estimate would arm the next handover too soon: where a provider counts, its word is waited for.
     const known = usage.how === 'measured' || !this.#counted.has(session);
@@ -135,7 +150,7 @@ export class Handover {
     const { file, archived } = await this.#free(state.id);
     const line = stampLine({ session: state.id, head }, new Date());
     const tokens = documentTokens(state.model ?? { context: 0, output: 0 });
-    const facts = await inTime(MILLISECONDS, this.#facts(state.id)).catch((error) => {
+    const facts = await handoverFacts(this.#host, state.id).catch((error) => {
       this.log(state.id, `no facts: ${error.message}`);
       return '';
     });
@@ -154,21 +169,6 @@ export class Handover {
     this.log(state.id, `document asked for at ${name}, at most ${tokens} tokens`);
     journalOf(this.#host).record(state.id, { kind: 'handover', subject: name, state: 'asked', text: reason });
     return stage;
-  }
-
-  /** The facts of SESSION; of the one before it where it has done nothing yet, so that one that was killed can still be handed over. */
-  async #facts(session: string): Promise<string> {
-    await journalOf(this.#host).flush(MILLISECONDS / 2);
-    const sidecar = await this.#host.sidecar();
-    const signal = AbortSignal.timeout(MILLISECONDS);
-    const call = (id: string) =>
-      sidecar.call('handover-facts', { session: id, tokens: REQUEST_TOKENS - 500 }, { signal });
-    const own = await call(session);
-    if (own.fact.some((fact) => !fact.section.startsWith('Requests'))) return renderFacts(own);
-    const { session: sessions } = await sidecar.call('sessions', {}, { signal });
-    const before = sessions.find((other) => other.id !== session && !other.parent && other.observations > 0);
-    if (!before) return renderFacts(own);
-    return `Of the session before this one (${before.id}):\n${renderFacts(await call(before.id))}`;
   }
 
   #free(session: string): Promise<{ file: string; archived: string | undefined }> {

@@ -6,7 +6,7 @@ import { continuationText } from './handover-text.ts';
 import { HANDOVER_WORDS, userText } from './observation.ts';
 import { nextPartID } from './part-id.ts';
 import { type AnyEvent, sessionState } from './sessions.ts';
-import { estimateTokens, type Message } from './usage.ts';
+import { definitionTokens, estimateTokens, type Message } from './usage.ts';
 
 /** So long a call that wrote the document is held, for OpenCode to take the wish to compact before its next step. */
 const HOLD_MILLISECONDS = 200;
@@ -51,12 +51,14 @@ export const handover: HookFile = (host, input) => {
       const session = messages[0]?.info?.sessionID;
       if (session) await work.step(session, messages as unknown as Message[]);
     },
-    async 'tool.definition'({ toolID }, { description, ...rest }) {
+    async 'chat.params'({ sessionID }) {
+      work.logFirst(sessionID);
+    },
+    async 'tool.definition'({ toolID }, definition) {
       // What a provider counts that gives no counts must be counted here; a definition is looked at when it changes.
-      const size = description.length;
+      const size = definition.description.length;
       if (work.tools.get(toolID)?.size === size) return;
-      const schema = (rest as { jsonSchema?: unknown }).jsonSchema;
-      work.tools.set(toolID, { size, tokens: estimateTokens(`${description} ${JSON.stringify(schema ?? {})}`) });
+      work.tools.set(toolID, { size, tokens: definitionTokens(definition) });
     },
     async 'experimental.chat.system.transform'({ sessionID }, { system }) {
       const text = system.join('\n');

@@ -161,8 +161,8 @@ export const observation: HookFile = (host) => {
       recordFailedCall(host, event as AnyEvent, told);
       if ((event.type as string) === 'todo.updated') recordToDo(host, event as AnyEvent, toDo);
     },
-    async 'chat.params'({ sessionID, model }) {
-      noteModel(host, sessionID, model);
+    async 'chat.params'({ sessionID, model, agent }) {
+      noteModel(host, sessionID, model, agent);
     },
     async 'chat.message'({ sessionID }, { parts }) {
       const text = userText(parts as TextPart[]);

@@ -55,9 +55,12 @@ export function noteEvent(host: Host, event: AnyEvent | Event): void {
   if (info?.id && info.parentID) sessionState(host, info.id).parent = info.parentID;
 }
 
-/** Takes the limits of the model that SESSION is about to ask. */
-export function noteModel(host: Host, sessionID: string, model: Model | undefined): void {
-  if (!model?.id) return;
+/** OpenCode's own agents, which work beside a conversation, often with a smaller model. */
+const ASIDE: ReadonlySet<string> = new Set(['title', 'summary', 'compaction']);
+
+/** Takes the limits of the model that SESSION is about to ask through AGENT. */
+export function noteModel(host: Host, sessionID: string, model: Model | undefined, agent = ''): void {
+  if (!model?.id || ASIDE.has(agent)) return;
   const given = model as unknown as { id: string; providerID: string; limit?: { context?: number; output?: number } };
   sessionState(host, sessionID).model = {
     providerID: given.providerID,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Handover } from '../../plugin/hooks/handover-session.ts';
-import { sessionState } from '../../plugin/hooks/sessions.ts';
+import { noteModel, sessionState } from '../../plugin/hooks/sessions.ts';
 import type { Message } from '../../plugin/hooks/usage.ts';
 import type { Host } from '../../plugin/host.ts';
 
@@ -15,9 +15,10 @@ const FULL = 22_000;
 function start(t: { after(work: () => void): void }) {
   const root = mkdtempSync(path.join(tmpdir(), 'opl-loop-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
+  const lines: string[] = [];
   const host = {
     root,
-    log: () => {},
+    log: (line: string) => lines.push(line),
     settings: async () => ({}),
     sidecar: () => Promise.reject(new Error('none here')),
   } as unknown as Host;
@@ -46,7 +47,7 @@ function start(t: { after(work: () => void): void }) {
     await work.step('s', messages);
     return messages.length > before ? messages.at(-1)!.parts[0]!.text! : '';
   };
-  return { root, work, state, step, compactions: () => compactions };
+  return { root, host, lines, work, state, step, compactions: () => compactions };
 }
 
 test('three reminders, one compaction, and nothing more while the context stays full', async (t) => {
@@ -78,4 +79,32 @@ test('subagents are not handed over', async (t) => {
   const { state, step } = start(t);
   state.parent = 'other';
   assert.equal(await step(FULL), '');
+});
+
+test('each step says its usage: the first once the model is known, and anew when another is chosen', async (t) => {
+  const { host, lines, work, state, step } = start(t);
+  const model = (id: string, context: number) => ({ id, providerID: 'p', limit: { context, output: 2000 } }) as never;
+  state.model = undefined;
+  await step(0);
+  assert.equal(lines.length, 0);
+  noteModel(host, 's', model('small', 8000), 'title');
+  work.logFirst('s');
+  assert.equal(lines.length, 0, 'the model that makes titles is not the one that is talked to');
+  noteModel(host, 's', model('m', 30_000), 'build');
+  work.logFirst('s');
+  work.logFirst('s');
+  assert.deepEqual(lines, ['handover s: usage 1 of 30000 tokens (0.0 %) [estimated]']);
+  noteModel(host, 's', model('small', 8000), 'compaction');
+  await step(1000);
+  assert.match(lines.at(-1)!, /usage 1000 of 30000 tokens \(3\.3 %\) \[measured\]/);
+  const user = { role: 'user', id: 'u', sessionID: 's', model: { modelID: 'other' } };
+  const messages: Message[] = [
+    { info: user, parts: [] },
+    { info: { role: 'assistant', time: { created: 1 }, tokens: { input: FULL } }, parts: [] },
+  ];
+  await work.step('s', messages);
+  assert.equal(messages.length, 2, "the other model's limits are waited for");
+  noteModel(host, 's', model('other', 200_000), 'build');
+  work.logFirst('s');
+  assert.match(lines.at(-1)!, /usage 22000 of 200000 tokens/);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { contextUsage, estimateTokens, type Message } from '../../plugin/hooks/usage.ts';
+import { contextUsage, definitionTokens, estimateTokens, type Message } from '../../plugin/hooks/usage.ts';
 
 const user = (text: string, created = 1): Message => ({
   info: { role: 'user', time: { created } },
@@ -70,4 +70,15 @@ test('results that OpenCode has pruned count no more', () => {
   const pruned = assistant(undefined, 2, 'a b c');
   pruned.parts[0]!.state!.time = { compacted: 3 };
   assert.equal(contextUsage([pruned]).tokens, estimateTokens('{"a":1}'));
+});
+
+test('a tool is counted with its schema, also where that is not told as JSON', () => {
+  const description = 'Finds files by their names.';
+  const words = estimateTokens(description);
+  const fields = { pattern: {}, path: {} };
+  assert.ok(definitionTokens({ description, parameters: { fields } }) > words + 80);
+  assert.ok(definitionTokens({ description }) > words + 80);
+  const jsonSchema = { type: 'object', properties: { pattern: { type: 'string' } } };
+  const counted = definitionTokens({ description, parameters: {}, jsonSchema });
+  assert.ok(counted > words && counted < words + 60, `${counted}`);
 });
