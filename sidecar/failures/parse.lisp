@@ -3,7 +3,7 @@
   (:import-from #:opl.failures.lines #:make-needles #:scan-lines #:clean-line #:make-lent)
   (:import-from #:opl.failures.prefixes #:layout-of #:unprefixed)
   (:import-from #:opl.failures.table #:all-runners #:find-runner #:runner-name #:runner-needles #:runner-scanner #:runner-wanted #:runner-sign-needles #:runner-sign #:runner-options #:runner-rules
-                #:make-reading #:reading-runner #:reading-failures #:count-in #:reading-flags #:deliver #:close-reading #:attention #:attentive-p)
+                #:+dull+ #:make-reading #:reading-runner #:reading-failures #:count-in #:reading-flags #:deliver #:close-reading #:attention #:attentive-p)
   (:import-from #:opl.failures.digest #:digest)
   (:import-from #:opl.failures.formats #:parse-format)
   (:import-from #:opl.failures.verdict #:verdict-of #:with-exit-code)
@@ -104,12 +104,14 @@
     (scan-lines path (runner-scanner (reading-runner reading))
                 (lambda (buffer start end mask)
                   (declare (type (unsigned-byte 62) mask))
-                  (if *layout*
+                  (cond
+                    ((logtest +dull+ mask))
+                    (*layout*
                       (multiple-value-bind (line prefix) (line-of buffer start end lent)
                         (let ((reading (first (funcall readings-of prefix))))
-                          (when (or (logtest wanted mask) (attention reading)) (deliver reading line mask))))
-                      (when (or (logtest wanted mask) (attention reading))
-                        (deliver reading (clean-line buffer start end lent) mask))))
+                          (when (or (logtest wanted mask) (attention reading)) (deliver reading line mask)))))
+                    ((or (logtest wanted mask) (attention reading))
+                     (deliver reading (clean-line buffer start end lent) mask))))
                 :always (if *layout*
                             (lambda () (some #'attentive-p (funcall readings-of t)))
                             (lambda () (attentive-p reading)))

@@ -5,6 +5,7 @@
 
 (declaim (optimize (speed 1) (safety 1)))
 
+(defconstant +dull+ (ash 1 61) "The bit of lines that say nothing.")
 (defconstant +rule-bits+ 61 "Bits of a line's mask; the rule at index i has the bit i mod 61.")
 (defconstant +most-cells+ 60 "Cells of captures that a rule may have: twenty captures.")
 
@@ -47,8 +48,8 @@
   "The automaton of NEEDLES, ((string . rule's bit) …), each said once."
   (make-needles (remove-duplicates needles :test #'equal)))
 
-(defun table-of-clauses (name options signs rules finish)
-  "The runner of SIGNS, ((weight . pattern) …), and RULES, ((modes pattern action) …)."
+(defun table-of-clauses (name options signs rules dull finish)
+  "The runner of SIGNS, ((weight . pattern) …), RULES, ((modes pattern action) …), and DULL needles."
   (let ((guards '()) (needles '()) (always '()) (blind '()) (wanted 0)
         (unguarded (make-array (ceiling (length rules) +rule-bits+) :initial-element 0)))
     (flet ((rule-of (index modes pattern action)
@@ -70,7 +71,7 @@
          :sign-needles (loop for (nil . pattern) in signs append (needles-of pattern))
          :rules table :unguarded unguarded
          :needles (remove-duplicates always :test #'string=)
-         :automaton (automaton-of guards) :scanner (automaton-of needles) :wanted wanted :blind (remove-duplicates blind)
+         :automaton (automaton-of guards) :scanner (automaton-of (append (loop for needle in dull collect (cons needle +dull+)) needles)) :wanted wanted :blind (remove-duplicates blind)
          :finish finish)))))
 
 (defmacro define-runner (name (&rest options) &body clauses)
@@ -81,8 +82,9 @@
                         append (if (clause-p clause "INCLUDE") (get (second clause) 'rules) (list clause))))
          (signs (remove-if-not (lambda (c) (clause-p c "SIGN")) clauses))
          (rules (remove-if-not (lambda (c) (or (clause-p c "ON") (clause-p c "WITHIN"))) clauses))
+         (dull (loop for clause in clauses when (clause-p clause "DULL") append (rest clause)))
          (finish (rest (find-if (lambda (c) (clause-p c "FINISH")) clauses))))
-    (assert (= (length clauses) (+ (length signs) (length rules) (if finish 1 0))) () "Unknown clause in the table of ~A." name)
+    (assert (= (length clauses) (+ (length signs) (length rules) (if dull 1 0) (if finish 1 0))) () "Unknown clause in the table of ~A." name)
     (flet ((action (pattern forms)
              `(lambda (line mode captures)
                 (declare (type line line) (type captures captures) (ignorable line mode captures))
@@ -98,6 +100,7 @@
          (list ,@(loop for rule in rules
                        for (modes pattern . forms) = (if (clause-p rule "ON") (list* :always (rest rule)) (rest rule))
                        collect `(list ',(if (equal modes '(t)) :any modes) ',pattern ,(action pattern forms))))
+         ',dull
          ,(and finish `(lambda () ,@finish)))))))
 
 (defun apply-rules (runner line mode found)

@@ -3,7 +3,7 @@
   (:shadowing-import-from #:opl.failures.pattern #:search)
   (:import-from #:opl.failures.pattern #:line #:captures #:captures-of #:matcher-of #:try-matcher #:with-captured #:mentioned-p #:pattern-needles)
   (:import-from #:opl.failures.lines #:make-needles #:needles-in)
-  (:export #:define-runner #:define-rules #:include #:line #:sign #:on #:within #:finish #:also
+  (:export #:define-runner #:define-rules #:include #:line #:sign #:on #:within #:dull #:+dull+ #:finish #:also
            ;; verbs of a table's rules
            #:begin-failure #:add-line #:end-failure #:note-failure #:find-failure #:drop-failure #:pending
            #:tally #:total #:count-of #:enter #:mode #:flag #:flagged #:stash #:stashed #:reject #:leave #:suffixp #:prefixp #:text= #:trim #:joined
@@ -21,6 +21,7 @@
 ;;;     (sign weight pattern…)                ; ten points make a runner; ((…)) alternatives are several signs
 ;;;     (on (pattern…) form…)                 ; tried on every line that could match
 ;;;     (within (mode…) (pattern…) form…)     ; tried in these modes alone; (t): in any mode or open failure
+;;;     (dull "needle"…)                      ; a line with one of these says nothing: it is not even decoded
 ;;;     (finish form…))                       ; when the log ends
 ;;;
 ;;; The first rule whose pattern matches consumes the line, unless its forms return REJECT. A line that no rule wants is added

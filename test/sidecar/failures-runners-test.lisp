@@ -143,3 +143,16 @@
       (let ((facts (facts-of (parse-log log :runner "go"))))
         (check-equal '(1 1) (list (getf facts :passed) (getf facts :failed)))
         (check-equal '(("TestA" "a_test.go" 3 "assertion" "a_test.go:3: say \"Action\":\"pass\" <2>")) (getf facts :failures))))))
+
+(deftest lines-that-say-nothing-are-passed-over-wherever-they-stand
+  ;; a test's heading and its passing are told by events as well as by its output
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (flet ((event (action &optional output)
+               (format nil "{\"Time\":\"2024-01-01T00:00:00Z\",\"Action\":\"~a\",\"Package\":\"example.com/p\",\"Test\":\"TestA\"~@[,\"Output\":\"~a\"~]}" action output)))
+        (with-open-file (out log :direction :output)
+          (dolist (line (list (event "run") (event "output" "=== RUN   TestA\\n") (event "output" "    a_test.go:3: \\\"Output\\\":\\\"=== RUN   TestB\\n")
+                              (event "output" "--- FAIL: TestA (0.00s)\\n") (event "fail")
+                              "{\"Time\":\"2024-01-01T00:00:00Z\",\"Action\":\"fail\",\"Package\":\"example.com/p\"}"))
+            (write-line line out))))
+      (check-equal '(("TestA" "a_test.go" 3 "assertion" "a_test.go:3: \"Output\":\"=== RUN   TestB")) (getf (facts-of (parse-log log)) :failures)))))

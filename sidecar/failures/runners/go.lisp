@@ -183,6 +183,8 @@
   (sign 10 "DONE " integer " tests" text " in " number "s")
   (sign 6 "=== FAIL: " word " " word text " (" number "s)" end)
   (sign 6 "Ran " integer " of " integer " Specs in ")
+  ;; what -json says of a test besides its events: its heading, and its result when it passed, at most three subtests deep
+  (dull "\"Output\":\"=== RUN  " "\"Output\":\"--- PASS: " "\"Output\":\"    --- PASS: " "\"Output\":\"        --- PASS: " "\"Output\":\"            --- PASS: ")
   (include ginkgo)
   (include gocheck)
   (on ("=== " (what (or "Failed" "Skipped" "Errors")) end) (end-failure) (end-package) (enter (if (string= what "Errors") nil :listed)))

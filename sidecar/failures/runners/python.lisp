@@ -210,8 +210,10 @@
         (let ((label (trim label))) (summary-line (if (plusp (length label)) (format nil "~A ~A" id label) id) message "FAILED"))
         reject))
   (within (:summary) ((or "PASSED " "SKIPPED " "XFAIL " "XPASS ")) (when (prefixp "PASSED" line) (tally :passed-lines)) t)
-  (within (nil) ((id path "::" text+) " " (status (or "FAILED" "ERROR" "PASSED" "SKIPPED")) text "[" blanks integer "%]" end)
-    (if (prefixp "PASSED" status) (tally :passed-lines) (inline-result status id)))
+  ;; most lines of -v are these
+  (within (nil) (path "::" text+ " PASSED" text "[" blanks integer "%]" end) (tally :passed-lines))
+  (within (nil) ((id path "::" text+) " " (status (or "FAILED" "ERROR" "SKIPPED")) text "[" blanks integer "%]" end)
+    (inline-result status id))
   (within (nil) ("[gw" integer "] [" blanks integer "%] " (status (or "FAILED" "ERROR" "PASSED")) " " (id text+) end)
     (if (prefixp "PASSED" status) (tally :passed-lines) (inline-result status (trim id))))
   (on ((of "!") " " (what text+) " " (of "!") end)
