@@ -163,7 +163,11 @@ async function runCommand(command: Command<never>, words: string[]): Promise<num
     return 0;
   }
   requirePositional(command, input);
-  if (command.fromInput && input[command.fromInput] === '-') input[command.fromInput] = await readInput();
+  if (command.fromInput && input[command.fromInput] === '-') {
+    const text = await readInput();
+    // a line end tells a diff, even an empty one, from the name of a file
+    input[command.fromInput] = command.fromInput === 'diff' && !text.endsWith('\n') ? `${text}\n` : text;
+  }
   amend(
     { type: 'object', properties: command.properties, required: command.required, additionalProperties: false },
     input,

@@ -5,7 +5,7 @@
   (:use #:cl)
   (:export #:parse-diff #:diff-error #:diff-error-reason
            #:file-change #:file-change-old-path #:file-change-new-path #:file-change-status #:file-change-hunks #:file-change-path
-           #:file-change-binary-p #:file-change-loose-p #:copy-file-change
+           #:file-change-binary-p #:file-change-loose-p #:copy-file-change #:settle-paths #:change-faults
            #:hunk #:hunk-old-start #:hunk-new-start #:hunk-lines #:hunk-marks
            #:map-hunk-lines))
 (in-package #:opl.change.diff)
@@ -17,8 +17,8 @@
 
 (defstruct file-change
   "One file of a diff. STATUS: :modified :added :deleted :renamed :copied :mode; LOOSE-P: its hunks have no line numbers
-(apply_patch), they are found by their text."
-  (old-path nil) (new-path nil) (status :modified :type symbol) (hunks '() :type list) (binary-p nil) (loose-p nil))
+(apply_patch), they are found by their text; FAULT: what is wrong with the text of its diff, or nil."
+  (old-path nil) (new-path nil) (status :modified :type symbol) (hunks '() :type list) (binary-p nil) (loose-p nil) (fault nil))
 
 (defun file-change-path (change)
   "Where the file is now, or was when it is gone."
@@ -83,13 +83,30 @@
 (defun first-part (path) (let ((slash (position #\/ path))) (and slash (subseq path 0 slash))))
 (defun rest-of (path) (subseq path (1+ (position #\/ path))))
 
-(defun without-prefixes (old new)
-  "OLD and NEW less their prefixes, when both have a known pair of them and mean the same path or one is missing."
+(defun common-end (old new)
+  "How many characters OLD and NEW share at their ends, from a slash on; 0 when their names differ or one is the other's end."
+  (let ((at (mismatch old new :from-end t)))
+    (if (and at (plusp at))
+        (let ((slash (position #\/ old :start (1- at))))
+          (if slash (- (length old) slash 1) 0))
+        0)))
+
+(defun without-strange-prefixes (old new deep)
+  "OLD and NEW, which are one path, less what git was told to put before them (--src-prefix, --dst-prefix); unless DEEP, only a first part
+that differs, as in a plain diff of two trees."
+  (let ((shared (common-end old new)))
+    (if (and (plusp shared) (or deep (and (first-part old) (first-part new) (string= (rest-of old) (rest-of new)))))
+        (values (subseq old (- (length old) shared)) (subseq new (- (length new) shared)))
+        (values old new))))
+
+(defun without-prefixes (old new deep)
+  "OLD and NEW less their prefixes, when both have a known pair of them and mean the same path or one is missing, or differ in nothing but
+them; DEEP as in `without-strange-prefixes'."
   (flet ((known (side part) (find part *prefixes* :key side :test #'equal)))
     (cond ((and old new)
            (let ((pair (and (first-part old) (first-part new)
                             (find-if (lambda (pair) (and (equal (car pair) (first-part old)) (equal (cdr pair) (first-part new)))) *prefixes*))))
-             (if pair (values (rest-of old) (rest-of new)) (values old new))))
+             (if pair (values (rest-of old) (rest-of new)) (without-strange-prefixes old new deep))))
           (old (values (if (and (first-part old) (known #'car (first-part old))) (rest-of old) old) nil))
           (new (values nil (if (and (first-part new) (known #'cdr (first-part new))) (rest-of new) new)))
           (t (values nil nil)))))
@@ -138,7 +155,7 @@
                 (values (car old) (cdr old) from count sides)))))))))
 
 (defun read-hunk (lines header)
-  "The hunk whose HEADER was just read, and the lines after it. A count that the text does not keep ends it where the text does."
+  "The hunk whose HEADER was just read, the lines after it, and whether its counts were kept; else it ends where the text does."
   (multiple-value-bind (old-start old-count new-start new-count sides) (parse-hunk-header header)
     (let ((marks '()) (texts '()) (old old-count) (new new-count))
       (loop while (and lines (or (plusp old) (plusp new) (begins-p (first lines) "\\")))
@@ -157,14 +174,14 @@
                    (unless (char= mark #\-) (decf new)))))
       (values (make-hunk :old-start (if (zerop old-count) (1+ old-start) old-start) :new-start (if (zerop new-count) (1+ new-start) new-start)
                          :marks (nreverse marks) :lines (nreverse texts))
-              lines))))
+              lines (or (> sides 1) (and (<= old 0) (<= new 0))))))) ; a line of a combined one counts for some of its sides only
 
 ;;; Files
 
-(defun finish-change (change from to)
-  "Fills CHANGE's paths from the paths FROM and TO of its headers where rename lines have not said them."
+(defun finish-change (change from to &optional deep)
+  "Fills CHANGE's paths from the paths FROM and TO of its headers where rename lines have not said them; DEEP as in `without-prefixes'."
   (unless (member (file-change-status change) '(:renamed :copied))
-    (multiple-value-bind (old new) (without-prefixes from to)
+    (multiple-value-bind (old new) (without-prefixes from to deep)
       (setf (file-change-old-path change) old (file-change-new-path change) new)))
   (setf (file-change-hunks change) (nreverse (file-change-hunks change)))
   (cond ((and (null (file-change-old-path change)) (eq (file-change-status change) :modified)) (setf (file-change-status change) :added))
@@ -173,6 +190,17 @@
     (:added (setf (file-change-old-path change) nil))
     (:deleted (setf (file-change-new-path change) nil)))
   change)
+
+(defun add-hunk (change header lines)
+  "Adds to CHANGE the hunk whose HEADER was just read from before LINES; what is left of LINES. What does not keep its counts, or cannot be
+read, is remembered as a fault."
+  (flet ((fault (text) (unless (file-change-fault change) (setf (file-change-fault change) (format nil text (without-return header))))))
+    (if (parse-hunk-header header)
+        (multiple-value-bind (hunk rest kept) (read-hunk lines header)
+          (unless kept (fault "the hunk ~A ends before its counts say"))
+          (push hunk (file-change-hunks change))
+          rest)
+        (progn (fault "the hunk header ~A cannot be read") lines))))
 
 (defun after (line prefix) (without-return (subseq line (length prefix))))
 
@@ -186,10 +214,7 @@
           do (let ((line (first lines)))
                (cond ((begins-p line "@@")
                       (pop lines)
-                      (when (parse-hunk-header line)
-                        (multiple-value-bind (hunk rest) (read-hunk lines line)
-                          (push hunk (file-change-hunks change))
-                          (setf lines rest))))
+                      (setf lines (add-hunk change line lines)))
                      ((and (begins-p line "--- ") (rest lines) (begins-p (second lines) "+++ "))
                       (when (and (file-change-hunks change)) (return)) ; a plain diff follows
                       (let ((old (header-path (subseq line 4))) (new (header-path (subseq (second lines) 4))))
@@ -202,7 +227,9 @@
     (when (and (eq (file-change-status change) :mode) (file-change-hunks change)) (setf (file-change-status change) :modified))
     (when (eq (file-change-status change) :added) (setf from (and from nil)))
     (when (and (eq (file-change-status change) :deleted) to (null (file-change-hunks change))) (setf to nil))
-    (values (finish-change change (if (and from to) from from) to) lines)))
+    (when (and (eq (file-change-status change) :modified) (null (file-change-hunks change)) (not (file-change-binary-p change)) (null (file-change-fault change)))
+      (setf (file-change-fault change) "its header is followed by no change"))
+    (values (finish-change change from to t) lines)))
 
 (defun read-extended-header (change line)
   (flet ((path (prefix) (unquote (after line prefix))))
@@ -218,11 +245,8 @@
 (defun read-plain-file (lines)
   "The file change whose --- and +++ lines LINES begin with, and the lines after it."
   (let* ((change (make-file-change)) (from (header-path (subseq (pop lines) 4))) (to (header-path (subseq (pop lines) 4))))
-    (loop while (and lines (begins-p (first lines) "@@") (parse-hunk-header (first lines)))
-          do (let ((header (pop lines)))
-               (multiple-value-bind (hunk rest) (read-hunk lines header)
-                 (push hunk (file-change-hunks change))
-                 (setf lines rest))))
+    (loop while (and lines (begins-p (first lines) "@@"))
+          do (let ((header (pop lines))) (setf lines (add-hunk change header lines))))
     (values (finish-change change from to) lines)))
 
 (defun read-patch-file (lines)
@@ -251,8 +275,23 @@
       (dolist (hunk (file-change-hunks change)) (setf (hunk-old-start hunk) 1 (hunk-new-start hunk) 1)))
     (values change lines)))
 
+(defun without-colours (text)
+  "TEXT less the sequences by which a terminal is told of colours: git diff --color."
+  (with-output-to-string (out)
+    (loop with start = 0
+          for escape = (search (coerce '(#\Escape #\[) 'string) text :start2 start)
+          do (write-string text out :start start :end escape)
+          while escape
+          do (setf start (min (length text) (1+ (or (position-if #'alpha-char-p text :start escape) (length text))))))))
+
 (defun parse-diff (text)
   "The list of file changes in TEXT, in its order; empty for an empty text. Signals `diff-error' for a text that holds no diff."
+  (or (file-changes text)
+      (and (find #\Escape text) (file-changes (without-colours text)))
+      (when (find-if-not (lambda (c) (member c '(#\Space #\Tab #\Newline #\Return))) text)
+        (error 'diff-error :reason "The text holds no diff: no line begins with `diff --git', `---' and `+++', or `*** Update File:'. Give the output of git diff, diff -u, or an apply_patch text."))))
+
+(defun file-changes (text)
   (let ((lines (split-lines text)) (changes '()))
     (flet ((take (reader) (multiple-value-bind (change rest) (funcall reader lines) (push change changes) (setf lines rest))))
       (loop while lines
@@ -261,6 +300,40 @@
                        ((and (begins-p line "--- ") (rest lines) (begins-p (second lines) "+++ ")) (take #'read-plain-file))
                        ((or (begins-p line "*** Update File:") (begins-p line "*** Add File:") (begins-p line "*** Delete File:")) (take #'read-patch-file))
                        (t (pop lines))))))
-    (when (and (null changes) (find-if-not (lambda (c) (member c '(#\Space #\Tab #\Newline #\Return))) text))
-      (error 'diff-error :reason "The text holds no diff: no line begins with `diff --git', `---' and `+++', or `*** Update File:'. Give the output of git diff, diff -u, or an apply_patch text."))
     (nreverse changes)))
+
+;;; What is wrong with it
+
+(defun conflict-p (change)
+  (loop for hunk in (file-change-hunks change)
+        thereis (loop for mark in (hunk-marks hunk) for text in (hunk-lines hunk) thereis (and (char= mark #\+) (begins-p text "<<<<<<< ")))))
+
+(defun change-faults (change)
+  "Texts on why what CHANGE says may not be all, or may not be so: a diff that is malformed or cut, a conflict that is not resolved."
+  (append (and (file-change-fault change)
+               (list (format nil "~A: the diff is malformed or cut: ~A" (file-change-path change) (file-change-fault change))))
+          (and (conflict-p change) (list (format nil "~A holds a conflict that is not resolved" (file-change-path change))))))
+
+;;; Paths against the tree
+
+(defun inside (path root)
+  "PATH relative to ROOT; nil when it leads out of it."
+  (let ((path (if (and (begins-p path "/") (begins-p path root) (> (length path) (length root)) (char= #\/ (char path (length root))))
+                  (subseq path (1+ (length root)))
+                  path)))
+    (unless (or (begins-p path "/") (begins-p path "../") (search "/../" path)) path)))
+
+(defun settle-paths (changes root exists-p)
+  "CHANGES with their paths relative to ROOT, and, as a second value, those paths that lead out of it, whose changes are left out. Where EXISTS-P
+is false of a path and true of it without its first part, that part is what git was told to put before old and new paths alike."
+  (let ((settled '()) (outside '()))
+    (dolist (change changes (values (nreverse settled) (nreverse outside)))
+      (let ((path (inside (file-change-path change) root)))
+        (cond ((null path) (push (file-change-path change) outside))
+              (t (when (and (equal (file-change-old-path change) (file-change-new-path change)) (not (funcall exists-p path))
+                            (first-part path) (funcall exists-p (rest-of path)))
+                   (setf path (rest-of path)))
+                 (when (and (file-change-old-path change) (or (null (file-change-new-path change)) (eq (file-change-status change) :modified)))
+                   (setf (file-change-old-path change) path))
+                 (when (file-change-new-path change) (setf (file-change-new-path change) path))
+                 (push change settled)))))))

@@ -11,7 +11,7 @@
   (:import-from #:opl.index.reading #:facts-of-octets)
   (:export #:root #:root-tag #:root-name #:root-kind #:root-path #:root-line #:root-end #:root-scope #:root-what #:root-lines
            #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced #:findings-changes
-           #:innermost-definition #:root-aliases #:root-names #:definition-root #:file-lines))
+           #:innermost-definition #:root-aliases #:root-names #:definition-root #:file-lines #:code-p))
 (in-package #:opl.change.roots)
 
 (defstruct root
@@ -296,6 +296,7 @@ lines at the seam, as (line . :seam)."
   (let* ((language (language-of-path path)) (family (and language (language-family language)))) (and family (not (member family *data-families*)))))
 
 (defun code-p (index file)
+  "Whether FILE holds code, rather than data."
   (let ((family (language-family (index-language index file)))) (and family (not (member family *data-families*)))))
 
 (defun roots-of-change (index change findings)
@@ -330,13 +331,17 @@ lines at the seam, as (line . :seam)."
 
 (defun roots-of-diff (index text)
   "Findings on the diff TEXT held against INDEX. Signals `diff-error' when TEXT is no diff."
-  (let* ((changes (parse-diff text)) (findings (make-findings :changes changes)))
-    (dolist (change changes)
-      (pushnew (file-change-path change) (findings-files findings) :test #'string=)
-      (when (and (member (file-change-status change) '(:renamed)) (file-change-old-path change))
-        (pushnew (file-change-old-path change) (findings-files findings) :test #'string=))
-      (roots-of-change index change findings))
-    (setf (findings-files findings) (nreverse (findings-files findings))
-          (findings-remarks findings) (nreverse (findings-remarks findings))
-          (findings-unplaced findings) (nreverse (findings-unplaced findings)))
-    findings))
+  (multiple-value-bind (changes outside)
+      (settle-paths (parse-diff text) (string-right-trim "/" (namestring (index-root index))) (lambda (path) (index-file-number index path)))
+    (let ((findings (make-findings :changes changes)))
+      (dolist (path outside) (push (format nil "~A lies outside ~A; it was not looked at" path (index-root index)) (findings-remarks findings)))
+      (dolist (change changes)
+        (dolist (fault (change-faults change)) (push fault (findings-remarks findings)))
+        (pushnew (file-change-path change) (findings-files findings) :test #'string=)
+        (when (and (member (file-change-status change) '(:renamed)) (file-change-old-path change))
+          (pushnew (file-change-old-path change) (findings-files findings) :test #'string=))
+        (roots-of-change index change findings))
+      (setf (findings-files findings) (nreverse (findings-files findings))
+            (findings-remarks findings) (nreverse (findings-remarks findings))
+            (findings-unplaced findings) (nreverse (findings-unplaced findings)))
+      findings)))

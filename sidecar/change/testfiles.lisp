@@ -5,6 +5,7 @@
   (:import-from #:opl.source.names #:name-string)
   (:import-from #:opl.source.language #:language-family #:path-name)
   (:import-from #:opl.search.places #:test-path-p #:path-components)
+  (:import-from #:opl.change.roots #:code-p)
   (:export #:test-file-p #:test-files #:test-table #:map-tests-at #:make-scores #:raise-score #:add-score #:rarity))
 (in-package #:opl.change.testfiles)
 
@@ -16,7 +17,7 @@
 (defun test-file-p (index file)
   "Whether FILE holds tests, rather than helpers of tests."
   (let ((path (index-path index file)))
-    (and (language-family (index-language index file))
+    (and (code-p index file)
          (not (string= (path-name path) "conftest.py"))
          (if (member (language-family (index-language index file)) *families-with-tests*)
              (and (plusp (test-count (index-run index file)))

@@ -191,13 +191,16 @@
       (emit affected-test (test-hit-path hit) (test-hit-score hit) (test-hit-certainty hit) (test-hit-reason hit) (test-hit-names hit)))
     (dolist (path (impact-files impact)) (emit changed-file path))))
 
+(defun blank-p (text) (every (lambda (c) (member c '(#\Space #\Tab #\Newline #\Return))) text))
+
 (define-operation impact (diff file target limit)
   "What a change touches and who depends on it."
   (let ((index (fresh-index)) (limit (if (plusp limit) limit +most-shown+)))
     (follow-head (index-root index) (index-live-count index))
     (history-within (index-root index) +history-seconds+)
     (handler-case
-        (flet ((of-diff (text inspected) (emit-impact index (impact-of-diff index text) inspected nil limit)))
+        (flet ((of-diff (text inspected)
+                 (emit-impact index (impact-of-diff index text) (if (and (or diff file) (blank-p text)) (format nil "~A, which is empty" inspected) inspected) nil limit)))
           (cond (diff (of-diff diff (format nil "~A, the diff given" (index-root index))))
                 (file (of-diff (file-text file) (format nil "~A, the diff in ~A" (index-root index) file)))
                 (target (multiple-value-bind (impact inspected guessed) (target-impact index target)

@@ -25,6 +25,23 @@
     (check-equal '((:modified "lib/b/x.js" "lib/b/x.js" 1)) (summary (diff "lib/b/x.js" "lib/b/x.js")))
     (check-equal '((:modified "with space/x y.js" "with space/x y.js" 1)) (summary (diff "a/with space/x y.js" "b/with space/x y.js")))))
 
+(deftest prefixes-that-nobody-knows-are-what-differs-before-one-path
+  (flet ((diff (old new) (lines (format nil "diff --git ~A ~A" old new) (format nil "--- ~A" old) (format nil "+++ ~A" new) "@@ -1 +1 @@" "-b" "+c")))
+    (check-equal '((:modified "src/x.js" "src/x.js" 1)) (summary (diff "x/src/x.js" "y/src/x.js")))
+    (check-equal '((:modified "src/x.js" "src/x.js" 1)) (summary (diff "left/one/src/x.js" "right/two/src/x.js"))))
+  (flet ((plain (old new) (lines (format nil "--- ~A" old) (format nil "+++ ~A" new) "@@ -1 +1 @@" "-b" "+c")))
+    (check-equal '((:modified "src/x.c" "src/x.c" 1)) (summary (plain "tool-1.0/src/x.c" "tool-1.1/src/x.c")))
+    (check-equal '((:modified "src/one/x.c" "src/two/x.c" 1)) (summary (plain "src/one/x.c" "src/two/x.c")))
+    (check-equal '((:modified "/tmp/old.c" "src/x.c" 1)) (summary (plain "/tmp/old.c" "src/x.c")))))
+
+(deftest colours-of-a-terminal-are-no-part-of-a-diff
+  (flet ((coloured (text) (format nil "~C[1m~A~C[m" #\Escape text #\Escape)))
+    (check-equal '((:modified "x.py" "x.py" 1))
+                 (summary (lines (coloured "diff --git a/x.py b/x.py") (coloured "--- a/x.py") (coloured "+++ b/x.py") (coloured "@@ -1 +1 @@") (coloured "-a") (coloured "+b"))))
+    ;; but a file may hold them
+    (check-equal (list (format nil "~C[1m" #\Escape))
+                 (hunk-lines (first (file-change-hunks (first (parse-diff (lines "--- a/x.py" "+++ b/x.py" "@@ -0,0 +1 @@" (format nil "+~C[1m" #\Escape))))))))))
+
 (deftest new-deleted-renamed-copied-mode-binary
   (check-equal '((:added nil "n.py" 1))
                (summary (lines "diff --git a/n.py b/n.py" "new file mode 100644" "--- /dev/null" "+++ b/n.py" "@@ -0,0 +1 @@" "+x = 1")))
@@ -126,3 +143,29 @@
       (check-equal '() (impact-full-suite impact))
       (check (find "not in the tree yet" (impact-reasons impact) :test #'search)))
     (check (impact-full-suite (impact-of-diff (build folder) (lines "*** Begin Patch" "*** Add File: n.json" "+{}" "*** End Patch"))))))
+
+(defun remarks (folder text)
+  (let ((impact (impact-of-diff (build folder) text))) (values (format nil "~{~A~%~}" (impact-reasons impact)) impact)))
+
+(deftest a-diff-that-is-malformed-or-cut-says-so
+  (with-repository (folder ("m.py" *module*))
+    (dolist (case (list (cons (lines "diff --git a/m.py b/m.py") "no change")
+                        (cons (lines "--- a/m.py" "+++ b/m.py" "@@ -3,3 +3,4 @@" " LIMIT = 3") "before its counts")
+                        (cons (lines "--- a/m.py" "+++ b/m.py" "@@ three @@" " LIMIT = 3") "cannot be read")
+                        (cons (lines "diff --git a/m.py b/m.py" "--- a/m.py" "+++ b/m.py" "@@ -3,0 +4,2 @@" "+<<<<<<< HEAD" "+=======") "conflict")))
+      (multiple-value-bind (text impact) (remarks folder (car case))
+        (check (search (cdr case) text))
+        (check (not (impact-complete-p impact)))))))
+
+(deftest paths-of-a-diff-are-held-against-the-root
+  (with-repository (folder ("m.py" *module*) ("lib/m.py" *module*))
+    (flet ((diff (path) (lines (format nil "--- ~A" path) (format nil "+++ ~A" path) "@@ -5,2 +5,2 @@" " def first(a):" "-    return a" "+    return b")))
+      (multiple-value-bind (text impact) (remarks folder (diff "../../etc/passwd"))
+        (check (search "lies outside" text))
+        (check-equal '() (impact-files impact)))
+      (check-equal '("lib/m.py") (impact-files (nth-value 1 (remarks folder (diff (format nil "~A/lib/m.py" (string-right-trim "/" (native folder))))))))
+      (check-equal '("lib/m.py") (impact-files (nth-value 1 (remarks folder (diff "same/lib/m.py")))))))) ; one prefix before both
+
+(deftest data-among-tests-is-no-test
+  (with-repository (folder ("m.py" *module*) ("tests/test_m.py" (lines "import m" "" "def test_m():" "    assert m.first(1)")) ("tests/static/first.json" "{\"first\": 1}"))
+    (check-equal '("tests/test_m.py") (mapcar #'test-hit-path (impact-tests (nth-value 1 (remarks folder (lines "--- a/m.py" "+++ b/m.py" "@@ -5,2 +5,2 @@" " def first(a):" "-    return a" "+    return b"))))))))
