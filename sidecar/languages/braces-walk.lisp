@@ -103,9 +103,12 @@ words of operators that select a member."
   (or (<= (the fixnum i) 0) (/= (token-line (w-tokens w) i) (token-line (w-tokens w) (1- i)))))
 
 (defun closer (w i to)
-  "The bracket that closes the one at I, cut at TO; TO when it is closed nowhere."
+  "The bracket that closes the one at I, cut at TO; TO when it is closed nowhere. Of a directive the last token of its line."
   (declare (type fixnum i to))
-  (let ((mate (mate w i))) (if (and (/= mate +none+) (> mate i)) (min mate to) to)))
+  (let ((mate (mate w i)))
+    (cond ((or (= mate +none+) (<= mate i)) to)
+          ((= (token-kind (w-tokens w) i) +directive+) (min (1- mate) to))
+          (t (min mate to)))))
 
 (defun string-name (w string)
   "The number of STRING in the names, added when new."

@@ -147,7 +147,8 @@
 (defun goes-on-p (r i)
   "Whether the statement goes on with token I, which begins a line."
   (declare (type index i))
-  (or (is r (1- i) "," "=" "->" "|>" "<>" "++" "+" "-" "*" "/" "||" "&&" "and" "or" "|" "<-" "in" "(" "[" "{" "::" "when" "not" "==" "!=" "<" ">" "<=" ">=" "=>" ":")
+  (or (is r (1- i) "," "=" "->" "|>" "<>" "++" "+" "-" "*" "/" "||" "&&" "and" "or" "|" "<-" "in" "(" "[" "{" "::" "when" "not" "==" "!=" "<" "<=" ">=" "=>" ":")
+      (and (is r (1- i) ">") (not (and (is r (- i 2) ">") (adjacent-p r (1- i))))) ; >> closes <<
       (is r i "|>" "<>" "++" "and" "or" "||" "&&" "|" "when" "->" "::")))
 
 (defun one-liner (r)

@@ -262,7 +262,9 @@
             ((token-at w j "{") (return (values j t)))
             ((token-at w j ";" "}") (return (values j nil)))
             ((and (tongue-lines *tongue*) (new-line-p w j) (not (goes-on-p w j)) (not (unfinished-p w (1- j)))
-                  (not (token-at w j "(" "private" "constructor" "internal")))
+                  (not (token-at w j "(" "constructor"))
+                  ;; class C, then private constructor(…) on the next line
+                  (not (and (token-at w j "private" "internal" "protected" "public") (token-at w (1+ j) "constructor"))))
              (return (values j nil)))
             ((token-at w j "=") (return (values j nil)))
             ((token-opens-p (w-tokens w) j) (setf j (1+ (closer w j to))))

@@ -131,7 +131,7 @@
 (defun unfinished-p (w i)
   "Whether token I, the last of a line, asks for more."
   (or (and (= (kind w i) +punctuation+) (not (token-at w i ")" "]" "}" "++" "--" "!" "?" "_" ";" ">")))
-      (token-at w i "else" "as" "is" "return" "in" "extends" "with" "throw" "match")))
+      (token-at w i "else" "as" "is" "return" "in" "extends" "with" "throw" "match" "where")))
 
 (defun expression-end (w i to)
   "The token after the expression or declaration that begins at I."

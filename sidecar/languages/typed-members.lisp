@@ -175,11 +175,17 @@
         (named-constructor-p w at)
         (token-at w (1- at) "~")
         (and (tongue-outside *tongue*) (class-part-name w at) (or (token-at w after "{") (> at (+ j 2))))
-        (and (> at j) (not (token-at w (1- at) "." "->")) (or (token-at w after "{" "=>") (token-at w after ";"))
+        (and (> at j) (or (not (token-at w (1- at) "." "->")) (member-of-interface-p w j at)) (or (token-at w after "{" "=>") (token-at w after ";"))
              (or (eq (w-member w) :class) (= (w-def w) +none+) (token-at w after "{" "=>") t))
         ;; a method without a type: Dart
         (and (= at j) (eq (w-member w) :class) (token-at w after "{" "=>") (not (tongue-labels *tongue*)))
         (and (= at j) (= (w-def w) +none+) (token-at w after "{" "=>") (not (macro-like-p w at))))))
+
+(defun member-of-interface-p (w j at)
+  "Whether the name at AT says the interface whose member it is, after a type at J: void IDisposable.Dispose()."
+  (declare (type fixnum j at))
+  (let ((after (and (tongue-properties *tongue*) (skip-type w j at))))
+    (and after (< (the fixnum after) (1- at)) (identifier-p w after))))
 
 (defun macro-like-p (w at)
   "Whether the name at AT has no small letter: then it is a macro's."

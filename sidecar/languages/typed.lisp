@@ -48,6 +48,8 @@
                          (not (token-at w j "struct" "class"))))
           do (setf j (if (token-at w j "[") (1+ (closer w j to)) (1+ j))))
     (when (token-at w j "struct" "class") (incf j)) ; record struct
+    ;; class Outer::Inner { … } of C++
+    (loop while (and (tongue-labels *tongue*) (identifier-p w j) (token-at w (1+ j) "::") (identifier-p w (+ j 2))) do (incf j 2))
     (let* ((anonymous (not (identifier-p w j))) (brace (first-brace w (if anonymous j (1+ j)) to)))
       (cond ((and anonymous (null (and (token-at w brace "{") (= (the fixnum brace) j)))) nil)
             ((token-at w brace "(") nil) ; struct T f(…): a function
@@ -194,9 +196,20 @@
                            (bind w (name w start) :type type :value value)))))
                    end))))))
 
+(defun modified-local-function (w i to)
+  "The token after the local function of C# that begins at I with an attribute, a modifier or a tuple; nil when none does."
+  (declare (type fixnum i to))
+  (when (and (tongue-properties *tongue*) (token-at w i "static" "async" "unsafe" "[" "("))
+    (let* ((from (skip-modifiers w i to)) (name (skip-type w from to)))
+      (when (and name (> (the fixnum name) (the fixnum from)) (identifier-p w name) (not (keyword-at-p w name)) (token-at w (1+ (the fixnum name)) "("))
+        (let ((open (1+ (the fixnum name))))
+          (when (token-at w (body-mark w (1+ (the fixnum (closer w open to))) to) "{" "=>")
+            (take-callable w i name open to from 0)))))))
+
 (defun statement (w i to)
   (declare (type fixnum i to))
   (cond ((= (kind w i) +directive+) (let ((mate (mate w i))) (if (= mate +none+) (1+ i) (max (1+ i) mate))))
+        ((modified-local-function w i to))
         ((not (identifier-p w i)) nil)
         ((and (token-at w i "for" "foreach" "while" "if" "switch" "catch" "using" "lock" "fixed") (token-at w (1+ i) "("))
          (let* ((close (closer w (1+ i) to)))
@@ -211,7 +224,7 @@
          (let* ((from (skip-modifiers w i to)) (name (and (> (the fixnum from) i) (local-name w from to))))
            (cond ((and name (take-local w from name to)))
                  ((and (identifier-p w from) (token-at w (1+ (the fixnum from)) "=" ";")) from))))
-        ((keyword-at-p w i) nil)
+        ((or (keyword-at-p w i) (token-at w i "new")) nil)
         ((and (token-at w (1+ i) ":") (not (token-at w (1- i) "?" "case"))) (+ i 2))
         (t (let ((name (local-name w i to))) (and name (take-local w i name to))))))
 

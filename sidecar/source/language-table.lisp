@@ -70,10 +70,10 @@
   (append *nested-slash-comments*
           (list (list "\"\"\"" (string-literal "\"\"\"" :escape nil :multiline t :interpolations '(("${" . #\}))))
                 (list "\"" (string-literal "\"" :interpolations '(("${" . #\}))))
-                (list "'" (character-literal)))))
+                (list "'" (character-literal)) (list "`" (quoted-name)))))
 (define-language "Scala" (:family :scala :extensions ("scala" "sc" "sbt"))
   (append *nested-slash-comments* *double*
-          (list (list "\"\"\"" (raw-string "\"\"\"")) (list "'" (character-or-prime)))
+          (list (list "\"\"\"" (raw-string "\"\"\"")) (list "'" (character-or-prime)) (list "`" (quoted-name)))
           (loop for prefix in '("s" "f" "raw")
                 append (list (list (concatenate 'string prefix "\"\"\"")
                                    (string-literal "\"\"\"" :escape nil :multiline t :interpolations '(("${" . #\}))))
@@ -84,6 +84,7 @@
   (append *nested-slash-comments*
           (list (list "\"\"\"" (string-literal "\"\"\"" :multiline t :interpolations '(("\\(" . #\)))))
                 (list "\"" (string-literal "\"" :interpolations '(("\\(" . #\)))))
+                (list "`" (quoted-name))
                 (list "#" (let ((raw (hash-raw-string)))
                             (lambda (lexer start length) (funcall raw lexer start length)))))))
 (define-language "Dart" (:family :dart :extensions ("dart"))

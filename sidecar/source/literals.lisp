@@ -6,7 +6,7 @@
 (defpackage #:opl.source.literals
   (:use #:cl #:opl.source.tokens #:opl.source.lexer)
   (:import-from #:opl.source.names #:octets #:+none+ #:known)
-  (:export #:line-comment #:block-comment #:string-literal #:raw-string #:hash-raw-string #:delimited-raw-string
+  (:export #:quoted-name #:line-comment #:block-comment #:string-literal #:raw-string #:hash-raw-string #:delimited-raw-string
            #:long-bracket #:long-comment #:dollar-quote #:heredoc #:php-heredoc #:block-at-line-start #:end-of-text #:line-string
            #:word-comment #:dash-comment #:take-string #:expression-expected-p #:+deepest-interpolation+))
 (in-package #:opl.source.literals)
@@ -165,6 +165,15 @@ the second value."
 (defun raw-string (close)
   "The string literal that runs to CLOSE, over lines, in which nothing is escaped."
   (string-literal close :escape nil :multiline t))
+
+(defun quoted-name ()
+  "A name between backquotes on one line, which may hold anything else: the name is what stands between them."
+  (lambda (lexer start length)
+    (declare (type index start length))
+    (let* ((from (+ start length)) (end (find-octet lexer 96 from)))
+      (when (and (> end from) (< end (lexer-size lexer)) (< end (line-end lexer from)))
+        (emit-identifier lexer from end)
+        (1+ end)))))
 
 (defun take-string (lexer start end)
   "Emits [START, END) as one string token."

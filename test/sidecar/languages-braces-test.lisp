@@ -81,3 +81,26 @@
   (check-equal '("function all 2-7" "function quick 5<all" "function other 8")
                (definitions "a.go" (lines "package a" "func all() {" "  var run = func() { other() }" "  run()" "  quick := func() { other() }" "  quick()" "}"
                                           "func other() {}"))))
+
+;; Heads that go on behind a condition, tuples, members of interfaces, local functions with modifiers; `new' declares nothing.
+(deftest csharp-heads
+  (check-equal '("class Log 1-9" "field x 5<Log" "method Emit 6<Log" "method Pair 7-8<Log" "function Both 8<Pair" "class Empty 10"
+                 "interface Sink 11-18" "method Write 12-16<Sink")
+               (definitions "a.cs" (lines "sealed class Log : ISink" "#if ASYNC" "  , IAsync" "#endif" "{ readonly int x;"
+                                          "  void ISink.Emit(Event e) { }" "  public (int, string) Pair() {"
+                                          "    static (int, int) Both() => (1, 2); return new Pair(1); }" "}" "class Empty;"
+                                          "interface Sink {" "  void Write(int level)" "#if DEFAULTS" "  {" "    Go(level);" "  }" "#endif" "}"))))
+
+(deftest c++-types-of-a-class-outside-of-it
+  (check-equal '("class Saver 1-3" "method save 2<Saver" "class Walker 4" "field n 4<Walker")
+               (definitions "a.cc" (lines "class Dfa::Saver {" "  void save() { }" "};" "template<typename T> class Outer::Walker : Base { int n; };"))))
+
+;; A name between backquotes may hold anything; a class without a body ends with its head.
+(deftest kotlin-quoted-names-and-heads
+  (check-equal '("class T 1-9" "method returns null 2<T" "class P 3-5<T" "property a 4<P" "method next 6<T" "class Q 7-8<T" "property b 8<Q" "method inside 8<Q")
+               (definitions "a.kt" (lines "class T {" "  @Test fun `returns null`() { check() }" "  class P(" "    val a: Int," "  )" "  private fun next(): Int = 2"
+                                          "  class Q" "    private constructor(val b: Int) { fun inside() {} }" "}"))))
+
+(deftest swift-where-on-lines-of-its-own
+  (check-equal '("extension Thing 1-6" "method default 5<Thing")
+               (definitions "a.swift" (lines "extension Thing" "where" "  Self: CaseIterable, Self: RawRepresentable" "{" "  func `default`() {}" "}"))))

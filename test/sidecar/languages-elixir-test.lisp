@@ -49,3 +49,7 @@
                (edges-of (list (cons "lib/shelf.ex" (lines "defmodule Trade.Shelf do" "  def fill(x), do: x" "  def weigh(x), do: x" "end"))
                                (cons "lib/shop.ex" (lines "defmodule Trade.Shop do" "  alias Trade.Shelf" "  import Trade.Shelf"
                                                           "  def open(x), do: Shelf.fill(weigh(x))" "  def again(x), do: open(x)" "end"))))))
+
+(deftest elixir-binaries-end-a-line
+  (check-equal '("module A 1-4" "function pad 2<A" "function pad 3<A")
+               (definitions "a.ex" (lines "defmodule A do" "  defp pad(n) when n in 0..9, do: <<?0, ?0 + n>>" "  defp pad(n), do: n" "end"))))
