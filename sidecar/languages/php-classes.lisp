@@ -20,7 +20,7 @@
     (declare (type index i))
     (advance r)
     (when (is r (p) "(") (arguments r (p)))
-    (let ((def (define r (known "anonymous class") (known "class") i :bind nil :flags +local+ :parent (reading-def r))))
+    (let ((def (define r (known "anonymous class") (known "class") i :bind nil :flags (logior +local+ +generated+) :parent (reading-def r))))
       (class-body r def (known "anonymous class") i)
       (setf (draft-def-end facts def) (last-line r (p)))
       (node r +op-new+ (node r +op-def+ def)))))

@@ -49,7 +49,9 @@
           do (setf j (if (token-at w j "[") (1+ (closer w j to)) (1+ j))))
     (when (token-at w j "struct" "class") (incf j)) ; record struct
     ;; class Outer::Inner { … } of C++
-    (loop while (and (tongue-labels *tongue*) (identifier-p w j) (token-at w (1+ j) "::") (identifier-p w (+ j 2))) do (incf j 2))
+    (loop for after = (if (token-at w (1+ j) "<") (or (skip-angles w (1+ j) to) j) (1+ j))
+          while (and (tongue-labels *tongue*) (identifier-p w j) (token-at w after "::") (identifier-p w (1+ (the fixnum after))))
+          do (setf j (1+ (the fixnum after))))
     (let* ((anonymous (not (identifier-p w j))) (brace (first-brace w (if anonymous j (1+ j)) to)))
       (cond ((and anonymous (null (and (token-at w brace "{") (= (the fixnum brace) j)))) nil)
             ((token-at w brace "(") nil) ; struct T f(…): a function

@@ -92,8 +92,9 @@
                                           "interface Sink {" "  void Write(int level)" "#if DEFAULTS" "  {" "    Go(level);" "  }" "#endif" "}"))))
 
 (deftest c++-types-of-a-class-outside-of-it
-  (check-equal '("class Saver 1-3" "method save 2<Saver" "class Walker 4" "field n 4<Walker")
-               (definitions "a.cc" (lines "class Dfa::Saver {" "  void save() { }" "};" "template<typename T> class Outer::Walker : Base { int n; };"))))
+  (check-equal '("class Saver 1-3" "method save 2<Saver" "class Walker 4" "field n 4<Walker" "class Value 5")
+               (definitions "a.cc" (lines "class Dfa::Saver {" "  void save() { }" "};" "template<typename T> class Outer::Walker : Base { int n; };"
+                                           "template<typename T> class Array<T>::Value { };"))))
 
 ;; A name between backquotes may hold anything; a class without a body ends with its head.
 (deftest kotlin-quoted-names-and-heads

@@ -62,3 +62,9 @@
                    (cons "src/Shop.php" (lines "<?php" "use Trade\\Shelf; use function Trade\\trimmed;" "class Shop { private Shelf $shelf;"
                                                "  function run() {" "    $this->shelf = new Shelf();" "    $this->shelf->fill()->weigh();"
                                                "    trimmed(strlen('x'));" "  } }"))))))
+
+;; A class without a name is a place for its methods; nobody looks it up.
+(deftest php-nameless-classes-are-not-listed
+  (read-source "a.php" (lines "<?php" "$size = new class { public function size() { return 1; } };")
+               (lambda (facts)
+                 (check (logtest opl.source.facts:+generated+ (opl.source.facts:draft-def-flags facts 0))))))
