@@ -41,9 +41,14 @@
 (defconstant +bits+ 61 "Bits of a line's mask; the runners share them.")
 (defun bit-of (index) (mod index +bits+))
 
+(defun signed-runners () "The runners that are known by signs." (remove-if-not #'runner-sign-needles (all-runners)))
+
+;; all tables are defined by now: made when the sidecar is built, the automaton does not cost each process a third of a second
+(sign-needles (signed-runners))
+
 (defun survey (path &optional (limit most-positive-fixnum))
   "The runners whose signs the log at PATH holds in its first LIMIT octets, as a list of (name . weight), heaviest first."
-  (let* ((runners (remove-if-not #'runner-sign-needles (all-runners))) (lent (make-lent))
+  (let* ((runners (signed-runners)) (lent (make-lent))
          (table (coerce runners 'simple-vector))
          (weights (make-array (length table) :initial-element 0))
          (hits (make-array (length table) :initial-element '()))
