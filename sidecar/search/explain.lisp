@@ -26,11 +26,14 @@
               do (pushnew text texts :test #'string-equal))
         (setf (gethash file table) (nreverse texts))))))
 
+(defconstant +few-words+ 3 "Words of a task up to which a plain word may be a name that is asked for.")
+
 (defun definitions-by-file (evidence)
-  (let ((table (make-hash-table)))
+  "For each file the task's words that it defines: those that look like names; all of them when the task is a few words."
+  (let ((table (make-hash-table)) (few-p (<= (length (task-words (evidence-task evidence))) +few-words+)))
     (loop for (file nil slot) in (evidence-definitions evidence)
           do (let ((word (svref (evidence-words evidence) (- slot (evidence-term-count evidence)))))
-               (when (> (word-shape-of word) 0.3) (pushnew (word-text word) (gethash file table) :test #'string=))))
+               (when (or few-p (> (word-shape-of word) 0.3)) (pushnew (word-text word) (gethash file table) :test #'string=))))
     table))
 
 (defun note-files (ranking files)

@@ -83,6 +83,13 @@ int x(int y) { return y; }
       (check-equal "src/operators.cpp" (first-file index nil "x"))
       (check-equal "src/text.ts" (first-file index nil "src/text.ts")))))
 
+;; `trim' looks like prose, but alone it is a name: the answer says why its file is there.
+(deftest a-plain-word-alone-is-said-to-be-defined
+  (with-repository (root)
+    (let ((row (first (opl.search.answer:answer-files (ask (index-of root) nil "trim")))))
+      (check-equal "src/text.ts" (opl.search.answer:file-row-path row))
+      (check (member "defines trim" (opl.search.answer:file-row-reasons row) :test #'string=)))))
+
 (deftest two-words-of-prose-are-no-names
   ;; every template's Makefile defines `deploy', and a task of two words asked for none of them
   (with-repository (root)
