@@ -25,7 +25,7 @@ a conftest.py."
   (and (given-name world index tag) t))
 
 (defun fixture-edges (world index tag)
-  "Edges, of rule :fixture, from the tests and fixtures that pytest hands what the fixture TAG gives; none for another definition."
+  "Edges, of rule :fixture and no more than likely since no call stands there, from the tests and fixtures that pytest hands what the fixture TAG gives; none for another definition."
   (let ((name (given-name world index tag)) (edges '()))
     (when name
       (dolist (file (files-under index (tag-file tag)) (nreverse edges))
@@ -34,4 +34,4 @@ a conftest.py."
             (when (and (= name (binding-name run binding)) (= +parameter+ (binding-kind run binding))
                        (eql tag (parameter-fixture world file binding)))
               (let ((def (scope-def run (binding-scope run binding))))
-                (push (make-edge (tag file def) file (def-line run def) name tag :exact :fixture nil) edges)))))))))
+                (push (make-edge (tag file def) file (def-line run def) name tag :likely :fixture nil) edges)))))))))

@@ -55,13 +55,19 @@ projects of eval/impact the least that arrived at a failing test which was left 
                        hits)
         hits)))
 
+(defun unlisted (index listed)
+  "The test files of INDEX that none of the hits LISTED stands for."
+  (let ((table (make-hash-table)))
+    (dolist (hit listed) (setf (gethash (test-hit-file hit) table) t))
+    (remove-if (lambda (file) (gethash file table)) (test-files index))))
+
 (defun rank-tests (index roots paths dependants texts)
   "Test hits for ROOTS in the changed PATHS with their DEPENDANTS and the changed TEXTS, most telling first: score, then path. What adds nothing or cannot reach the
 change is left out. Second value: whether no call that could be trusted leads from a test to the change. Third: the test files that are not
 listed. Fourth: how many of these some way leads from all the same."
   (let* ((tables (evidence-tables index roots paths dependants texts)) (hits (reaching-hits index paths dependants (ranked-hits index tables)))
          (listed (listed-hits hits tables))
-         (rest (set-difference (test-files index) (mapcar #'test-hit-file listed)))
+         (rest (unlisted index listed))
          (calls (cdr (assoc :calls tables))))
     (values (tell index listed dependants) (unsure-p hits tables) rest
             (count-if (lambda (file) (> (gethash file calls 0.0) +faint-way+)) rest))))
