@@ -15,6 +15,7 @@
 ;;; A log is read twice: for the signs that tell which runners speak in it, then with those runners' tables.
 
 (defconstant +certain+ 10 "The weight of signs that makes a runner.")
+(defconstant +likely+ 5 "The weight of signs of a runner that is tried where none is certain: the log may be a part of one.")
 (defconstant +hits-of-a-sign+ 2 "How often one sign is weighed: a weak one that is repeated stays weak.")
 (defconstant +signs-enough+ 200 "Lines with signs of one runner after which no more are asked for.")
 (defconstant +tries-enough+ 20000 "Lines that had a part of a sign after which no more are looked at.")
@@ -302,6 +303,13 @@ never \"passed\". Signals FILE-ERROR when PATH cannot be read."
       (call-frugally (lambda () (read-log path runner exit-code)))
       (read-log path runner exit-code)))
 
+(defun likely-report (path weights exit-code)
+  "What a part of a log says by the table of the runner that is likeliest, though not certain, to have written it; nil when that names no failure."
+  (let ((likely (and weights (find-runner (car (first weights))))))
+    (when (and likely (>= (cdr (first weights)) +likely+))
+      (let ((report (as-report path (read-with path (list likely)) weights exit-code)))
+        (and (report-failures report) report)))))
+
 (defun read-log (path runner exit-code)
   (or (parse-format path exit-code)
       (let ((*layout* (layout-of path)))
@@ -311,4 +319,5 @@ never \"passed\". Signals FILE-ERROR when PATH cannot be read."
                 report
                 (let ((bare (bare-report path weights)))
                   (or (parse-format path exit-code :embedded t)
+                      (and (null readings) (likely-report path weights exit-code))
                       (if (or (report-failures bare) (null report)) bare report)))))))))

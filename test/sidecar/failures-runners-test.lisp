@@ -156,3 +156,18 @@
                               "{\"Time\":\"2024-01-01T00:00:00Z\",\"Action\":\"fail\",\"Package\":\"example.com/p\"}"))
             (write-line line out))))
       (check-equal '(("TestA" "a_test.go" 3 "assertion" "a_test.go:3: \"Output\":\"=== RUN   TestB")) (getf (facts-of (parse-log log)) :failures)))))
+
+(deftest a-part-of-a-log-is-no-pass-and-names-what-it-shows
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (flet ((head-of (file)
+               (let ((lines (lines-of file)))
+                 (with-open-file (out log :direction :output :if-exists :supersede :external-format :utf-8)
+                   (dolist (line (subseq lines 0 (floor (* 7 (length lines)) 10))) (write-line line out)))
+                 (facts-of (parse-log log)))))
+        (dolist (file (directory (merge-pathnames "*/*.txt" *logs*)))
+          ;; there the tests pass, and what fails is said in the last line
+          (unless (or (search "coverage" (pathname-name file)) (equal "passed" (getf (expectation file) :verdict)))
+            (check-equal (list (namestring file) nil) (list (namestring file) (equal "passed" (getf (head-of file) :verdict))))))
+        (check-equal '("SampleUnitTestProject.UnitTest1.FailingTest" "SampleUnitTestProject.UnitTest1.FailingTestWithTraits")
+                     (mapcar #'first (getf (head-of (merge-pathnames "dotnet-test/vstest-15.txt" *logs*)) :failures)))))))
