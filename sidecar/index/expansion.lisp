@@ -117,11 +117,21 @@ whether it is the body of an enum that it is read into."
   (let ((files (mapcar #'car (context-includers context))))
     (append files
             (loop for (includer . line) in (context-includers context)
-                  for run = (index-run index includer)
-                  append (loop for import below (import-count run)
-                               while (< (import-line run import) line)
-                               for target = (included-file (includes-in index) includer (name-string (index-names index) (import-module run import)))
-                               when (and target (not (member target files))) collect target)))))
+                  append (loop for (place . target) in (included-places index includer)
+                               while (< (the fixnum place) (the fixnum line))
+                               unless (member target files) collect target)))))
+
+(defun included-places (index file)
+  "(line . file included there) of the includes of FILE that mean files of the repository, in order; found once for an index."
+  (let ((known (memo (index :included-places) (make-hash-table))))
+    (multiple-value-bind (places found) (gethash file known)
+      (if found
+          places
+          (setf (gethash file known)
+                (let ((run (index-run index file)) (includes (includes-in index)))
+                  (loop for import below (import-count run)
+                        for target = (included-file includes file (name-string (index-names index) (import-module run import)))
+                        when target collect (cons (import-line run import) target))))))))
 
 ;;; What a file holds by it: rows (definition or nil, line or nil, name, kind), in order
 
