@@ -84,7 +84,8 @@ does anything in hexadecimal, such as a commit's hash.")
   (and (>= (- end start) +random-length+)
        (find-if #'digit-char-p text :start start :end end)
        (find-if #'alpha-char-p text :start start :end end)
-       (not (find #\. text :start start :end end))
+       ;; A sentence with a number in it reaches the entropy too.
+       (not (find-if (lambda (c) (find c ". ")) text :start start :end end))
        ;; UUIDs reach the entropy of what is random.
        (notevery (lambda (c) (or (digit-char-p c 16) (char= c #\-))) (subseq text start end))
        (not (find #\/ text :start start :end (min end (+ start 2))))

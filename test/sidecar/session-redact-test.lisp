@@ -53,6 +53,11 @@
   (check (gone-p "plainword" "COLOR=plainword" :path "config/.env.local"))
   (check (gone-p "Zx81-Qq" (format nil "A=1~%STRIPE_ID=Zx81-Qq77"))))
 
+(deftest sentences-are-not-random
+  (dolist (text '("msg = 'expected 3 arguments, got %s (see Chapter 12)'" "help=\"number of Threads to use, 4 by default\""
+                  "command: `exec pytest --Quiet -k \"one 2\"`"))
+    (check-equal text (redact text))))
+
 (deftest literals-that-look-random
   (check (gone-p "aB3dE5gH7jK9mN1pQ3sT5" "const k = \"aB3dE5gH7jK9mN1pQ3sT5\"")))
 
