@@ -49,6 +49,9 @@ const MANAGERS: readonly Manager[] = [
   { program: 'choco', command: ['choco', 'install', '-y'], names: same, root: true },
 ];
 
+/** What makes ctags say its version whatever options the user keeps for it: one it does not know would end it first. */
+export const CTAGS_VERSION = ['--options=NONE', '--version'];
+
 /** Shown where no package manager is found: one for each system. */
 const EXAMPLES = new Set(['apt-get', 'brew', 'winget']);
 

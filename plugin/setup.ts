@@ -1,12 +1,9 @@
 // Installs sbcl and universal-ctags with the system's package manager, when asked to (OPL_INSTALL) and allowed to.
 
-import { findManager, installAdvice, installCommands, mayInstall, type Package } from './advice.ts';
+import { CTAGS_VERSION, findManager, installAdvice, installCommands, mayInstall, type Package } from './advice.ts';
 import { runProgram } from './channel/child.ts';
 import { findProgram } from './channel/core.ts';
 import type { Settings } from './settings.ts';
-
-/** What makes ctags say its version whatever options the user keeps for it: one it does not know would end it first. */
-export const CTAGS_VERSION = ['--options=NONE', '--version'];
 
 /** Which system packages SETTINGS' programs come from and are not there. */
 export async function missingPackages({ sbcl, ctags }: Settings): Promise<Package[]> {

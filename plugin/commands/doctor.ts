@@ -2,14 +2,13 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { explain, installAdvice } from '../advice.ts';
+import { CTAGS_VERSION, explain, installAdvice } from '../advice.ts';
 import { GONE_DAYS, rootFolders, UNUSED_DAYS } from '../channel/caches.ts';
 import { runProgram } from '../channel/child.ts';
 import { packageVersion, sbclVersion } from '../channel/core.ts';
 import type { Answer, Command, Surroundings } from '../command.ts';
 import { table } from '../render/table.ts';
 import { cacheFolder } from '../settings.ts';
-import { CTAGS_VERSION } from '../setup.ts';
 
 interface Check {
   name: string;
