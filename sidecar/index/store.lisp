@@ -23,8 +23,8 @@
 (defstruct index
   (root "" :type string)
   (names nil :type (or null names))
-  (paths (vector) :type simple-vector)             ; by file number; nil once the file is gone
-  (runs (vector) :type simple-vector)              ; nil likewise
+  (paths (vector) :type simple-vector)             ; by file number; stays when the file is gone
+  (runs (vector) :type simple-vector)              ; nil once the file is gone
   (languages (vector) :type simple-vector)         ; of language
   (stamps (vector) :type simple-vector)
   (numbers (make-hash-table :test 'equal) :type hash-table) ; path -> number, shared between generations, never shrinks
@@ -39,7 +39,7 @@
   (definitions (make-rows-by-name) :type rows-by-name)
   (sites (make-rows-by-name) :type rows-by-name)
   (since-build (make-array 0 :element-type 'bit) :type simple-bit-vector) ; files that `definitions' and `sites' do not know as they are
-  (recent '() :type list)                          ; their numbers, by path
+  (recent '() :type list)                          ; their numbers by path, those of files that are gone too
   (expansion nil)                                  ; what macros of files make in others, see expansion.lisp; nil when not known
   (extensions (make-hash-table :test 'eq) :type hash-table) ; tables other rooms derive, by room
   (lock (sb-thread:make-mutex :name "index")))
@@ -56,7 +56,7 @@
   "How many files there are."
   (length (index-order index)))
 (defun index-path (index file)
-  "The path of file number FILE, or nil once the file is gone."
+  "The path of file number FILE, also once the file is gone."
   (svref (index-paths index) file))
 (defun index-run (index file)
   "The facts of file number FILE, or nil once the file is gone."
@@ -237,7 +237,6 @@ and CHANGED, returns the numbers of further files that differ."
         (let ((since (make-array (length (index-runs index)) :element-type 'bit :initial-element 0)))
           (dolist (file recent) (setf (aref since file) 1))
           (setf (index-since-build index) since
-                (index-recent index)
-                (sort (remove-if-not (lambda (file) (svref (index-runs index) file)) recent)
-                      #'string< :key (lambda (file) (index-path index file)))))))
+                ;; a file that is gone stays among them: the tables hold its rows until they are built anew
+                (index-recent index) (sort (copy-list recent) #'string< :key (lambda (file) (index-path index file)))))))
   index)

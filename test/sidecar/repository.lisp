@@ -2,7 +2,8 @@
 
 (defpackage #:opl.test.repository
   (:use #:cl #:opl.test)
-  (:import-from #:opl.index.store #:index #:do-files #:index-path #:index-run #:index-names #:index-language #:index-skipped)
+  (:import-from #:opl.index.store #:index #:do-files #:index-path #:index-run #:index-names #:index-language #:index-skipped
+                #:do-definitions #:do-sites)
   (:import-from #:opl.index.refresh #:build-index #:refresh-index)
   (:export #:put-file #:remove-file #:git #:with-repository #:native #:build #:refresh #:dump #:paths #:put-octets #:tag-names))
 (in-package #:opl.test.repository)
@@ -51,6 +52,19 @@
 
 (defun paths (index) (let ((paths '())) (do-files (file) (index) (push (index-path index file) paths)) (nreverse paths)))
 
+(defun rows-found-by-name (index)
+  "What looking up every name finds: a list of (name path line …), by name; nil for the path of a file that is gone."
+  (let ((names (index-names index)) (found '()))
+    (dotimes (name (opl.source.names:names-count names) (sort found #'string< :key #'first))
+      (let ((places '()))
+        (do-definitions (file def) (index name)
+          (push (index-path index file) places)
+          (when (index-run index file) (push (opl.source.facts:def-line (index-run index file) def) places)))
+        (do-sites (file site) (index name)
+          (push (index-path index file) places)
+          (when (index-run index file) (push (opl.source.facts:site-line (index-run index file) site) places)))
+        (when places (push (cons (opl.source.names:name-string names name) (nreverse places)) found))))))
+
 (defun dump (index)
   "Everything that can be asked of INDEX, without numbers that depend on the way it was made."
   (let ((rows '()) (names (index-names index)))
@@ -64,6 +78,7 @@
                   rows))
           (dotimes (site (opl.source.facts:site-count run))
             (push (list path :site (name (opl.source.facts:site-name run site)) (opl.source.facts:site-line run site)) rows))))
+      (push (rows-found-by-name index) rows)
       (opl.graph.edges:map-edges
        (lambda (edge)
          (when (opl.graph.edges:edge-callee edge)
