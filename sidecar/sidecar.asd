@@ -120,6 +120,7 @@
    (:file "graph/evaluate")
    (:file "graph/callables")
    (:file "graph/resolve")
+   (:file "graph/called-as")
    (:file "graph/edges")
    (:file "graph/families/paths")
    (:file "graph/families/script-modules")

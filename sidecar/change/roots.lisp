@@ -11,7 +11,7 @@
   (:import-from #:opl.index.reading #:facts-of-octets)
   (:export #:root #:root-tag #:root-name #:root-kind #:root-path #:root-line #:root-end #:root-scope #:root-what #:root-lines
            #:roots-of-diff #:findings #:findings-roots #:findings-files #:findings-remarks #:findings-unplaced #:findings-changes
-           #:innermost-definition #:root-aliases #:root-names #:definition-root #:file-lines #:code-p))
+           #:innermost-definition #:definitions-at #:root-aliases #:root-names #:definition-root #:file-lines #:code-p))
 (in-package #:opl.change.roots)
 
 (defstruct root
@@ -134,6 +134,16 @@ graph; CHANGES the parsed diff."
       (let ((from (def-line run def)) (to (def-last-line run def)))
         (when (and (<= from line to) (<= (- to from) size) (not (module-kind-p run def)))
           (setf best def size (- to from)))))))
+
+(defconstant +most-on-a-line+ 16 "Definitions that begin on one line beyond which it was written by a program.")
+
+(defun definitions-at (run line)
+  "What LINE of RUN means: the definitions that begin on it (attr_reader :a, :b; a = b = function c () …), else the innermost around it."
+  (let ((found (loop for def below (def-count run)
+                     when (and (= line (def-line run def)) (not (module-kind-p run def))) collect def)))
+    (if (<= 1 (length found) +most-on-a-line+)
+        found
+        (let ((def (innermost-definition run line))) (and def (list def))))))
 
 (defun module-kind-p (run def)
   (name-case (def-kind run def) (("package" "namespace" "packageName" "heredoc") t) (t nil)))

@@ -1,7 +1,7 @@
 ;;;; Edges: who calls whom, asked for one definition or for the whole repository, and how far calls reach.
 
 (defpackage #:opl.graph.edges
-  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.values #:opl.graph.types #:opl.graph.resolve)
+  (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.values #:opl.graph.types #:opl.graph.resolve #:opl.graph.called-as #:opl.graph.family)
   (:local-nicknames (#:store #:opl.index.store))
   (:import-from #:opl.source.names #:+none+ #:known)
   (:export #:edge #:edge-caller #:edge-file #:edge-line #:edge-callee #:edge-certainty #:edge-rule #:edge-name #:edge-hops #:edge-via
@@ -112,66 +112,6 @@ other call. The files are resolved by THREADS threads; FUNCTION is called by thi
 
 ;;; Callers: sites are looked up by the names under which a definition is called
 
-(defun uncast (run node)
-  "What NODE is a cast of: x of x as T."
-  (loop while (and (/= node +none+) (= (node-op run node) +op-cast+)) do (setf node (node-b run node)))
-  node)
-
-(defun renamed (world)
-  "Table from a name to the other names that it is imported or exported under somewhere: lists of numbers."
-  (remembered (world :renamed)
-    (let ((table (make-hash-table)))
-      (flet ((note (name local)
-               (unless (or (= name local) (= local +none+) (= name +none+)) (pushnew local (gethash name table)))))
-        (do-world-files (file) (world)
-          (let ((run (world-run world file)))
-            (dotimes (i (import-count run)) (note (import-name run i) (import-local run i)))
-            (dotimes (i (exported-count run)) (note (exported-local run i) (exported-name run i)))
-            (dotimes (i (binding-count run)) ; const b = a, const { a: b } = c
-              (let ((value (uncast run (binding-value run i))))
-                (when (and (/= value +none+) (member (binding-kind run i) '(#.+variable+ #.+defined+))) ; a top-level one is a definition too
-                  (cond ((= (node-op run value) +op-name+) (note (node-a run value) (binding-name run i)))
-                        ((= (node-op run value) +op-member+) (note (node-b run value) (binding-name run i)))))))))
-        table))))
-
-(defun spread-locals (world table)
-  "What a file without definitions, which only hands on others (module.exports = require ('./lib/x')), is known as, these are too."
-  (loop repeat 2
-        do (do-world-files (from) (world)
-             (let ((run (world-run world from)) (locals (gethash from table)))
-               (when (and locals (zerop (def-count run)))
-                 (dotimes (i (import-count run))
-                   (let ((to (import-file world from i)))
-                     (when (integerp to) (dolist (local locals) (pushnew local (gethash to table))))))))))
-  table)
-
-(defun module-locals (world file)
-  "Names under which the whole module FILE, or its default, is known elsewhere."
-  (gethash file (remembered (world :module-locals)
-                  (let ((table (make-hash-table)))
-                    (do-world-files (from) (world)
-                      (let ((run (world-run world from)))
-                        (dotimes (i (import-count run))
-                          (when (and (/= (import-local run i) +none+)
-                                     (or (= (import-name run i) (known "*")) (= (import-name run i) (known "default"))))
-                            (let ((to (import-file world from i)))
-                              (when (integerp to) (pushnew (import-local run i) (gethash to table))))))))
-                    (spread-locals world table)))))
-
-(defun call-names (world tag)
-  "The names, numbers, under which TAG may be called: its own, its class's for a constructor, and what it is renamed to."
-  (let* ((seen '()) (queue (list (tag-name world tag))) (kind (tag-kind world tag)) (parent (tag-parent world tag)))
-    (when (and parent (= kind (known "constructor"))) (push (tag-name world parent) queue) (push (known "super") queue))
-    (when (or (class-kind-p kind) (logtest +default-export+ (tag-flags world tag)) (null parent))
-      (setf queue (append (module-locals world (tag-file tag)) queue)))
-    (when (class-kind-p kind) (push (known "super") queue))
-    (loop while (and queue (< (length seen) 64))
-          do (let ((name (pop queue)))
-               (unless (member name seen)
-                 (push name seen)
-                 (dolist (other (gethash name (renamed world))) (push other queue)))))
-    (nreverse seen)))
-
 (defun callers (world tag &key possible)
   "The edges to the definition TAG, by path and line. A class's callers are those of its constructors too."
   (let ((edges '()) (seen (make-hash-table)))
@@ -191,10 +131,11 @@ other call. The files are resolved by THREADS threads; FUNCTION is called by thi
           ((string= a-path b-path) (< (edge-site a) (edge-site b))))))
 
 (defun same-callable-p (world callee tag)
-  "Whether a call of CALLEE is one of TAG: the same, an overload of it, or the constructor of class TAG."
+  "Whether a call of CALLEE is one of TAG: the same, another declaration of it, or the constructor of class TAG."
   (or (= callee tag)
       (and (= (tag-file callee) (tag-file tag))
            (or (and (= (tag-name world callee) (tag-name world tag)) (eql (tag-parent world callee) (tag-parent world tag))
+                    (not (family-overloads (family-of world (tag-file tag)))) ; there a call means the one that was chosen
                     (let ((run (world-run world (tag-file tag))))
                       (= (def-scope run (tag-def callee)) (def-scope run (tag-def tag))))
                     (function-kind-p (tag-kind world tag)))

@@ -11,7 +11,7 @@
            #:family-package-member #:family-twin #:family-declarations-p #:family-whole-module #:family-assigned-field
            #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
            #:family-guess #:family-rebinds #:family-class-names #:family-linear
-           #:family-parameter #:family-returned #:family-iterated))
+           #:family-parameter #:family-returned #:family-iterated #:family-called-as))
 (in-package #:opl.graph.family)
 
 (defstruct family
@@ -64,6 +64,8 @@
   (returned (constantly nil) :type function)
   ;; (world value) => what iterating over an :instance gives, or nil
   (iterated (constantly nil) :type function)
+  ;; (world tag) => names, numbers, that calls of TAG are written under besides its own and what it is renamed to
+  (called-as (constantly '()) :type function)
   ;; method names that builtin types have: never guessed. A list of strings, turned into a table of names
   (builtin-names '() :type list)
   (overloads nil)                       ; functions of one name differ by their parameters: `select' tells what a call gives

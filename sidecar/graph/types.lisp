@@ -6,7 +6,7 @@
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values)
   (:import-from #:opl.source.names #:+none+ #:known)
   (:export #:with-trail #:expression-value #:type-value #:tag-value #:binding-meaning #:locate-name #:locate-member
-           #:import-meaning #:import-file #:exported-meaning #:class-kind-p #:type-kind-p #:function-kind-p
+           #:import-meaning #:import-file #:exported-meaning #:export-target #:class-kind-p #:type-kind-p #:function-kind-p
            #:heritage-tags #:call-result #:instantiate #:do-parents #:unwrap #:element-value #:meaning-value
            #:parameter-binding #:function-return #:class-scope-of #:variable-alias #:namespace-kind-p #:fallback #:locate-own-member #:locate-tag-member #:preferred))
 (in-package #:opl.graph.types)

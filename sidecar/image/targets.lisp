@@ -6,6 +6,7 @@
   (:import-from #:opl.index.workspace #:fresh-index)
   (:import-from #:opl.source.names #:+none+ #:name-string #:names-count #:name-length)
   (:import-from #:opl.source.facts #:def-count #:def-line #:def-end #:def-parent)
+  (:import-from #:opl.change.roots #:definitions-at)
   (:import-from #:opl.image.near #:near-names)
   (:export #:no-such-symbol #:no-such-file #:the-index #:the-world #:targets #:file-number #:tag-row #:own-path #:tag-label
            #:innermost-tags #:*index*))
@@ -89,8 +90,9 @@
         (when best (pushnew (store:tag file best) found))))))
 
 (defun tags-at (index path line)
-  "The innermost definition of PATH at LINE as a list of its tag; NIL outside of any."
-  (innermost-tags index (file-number index path) (list line)))
+  "What LINE of PATH means: the tags of the definitions that begin there, else of the innermost around it; NIL outside of any."
+  (let ((file (file-number index path)))
+    (mapcar (lambda (def) (store:tag file def)) (definitions-at (store:index-run index file) line))))
 
 (defun top-level-tags (index file)
   (remove-if-not (lambda (tag) (= +none+ (def-parent (store:index-run index file) (store:tag-def tag))))

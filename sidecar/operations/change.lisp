@@ -81,7 +81,7 @@
          (line (and colon (parse-integer target :start (1+ colon) :junk-allowed t)))
          (path (if line (subseq target 0 colon) target)) (file (index-file-number index path)))
     (cond ((null file) :none)
-          (line (let ((def (innermost-definition (index-run index file) line))) (and def (list (tag file def)))))
+          (line (mapcar (lambda (def) (tag file def)) (definitions-at (index-run index file) line)))
           (t (loop for def below (def-count (index-run index file))
                    when (= opl.source.names:+none+ (opl.source.facts:def-parent (index-run index file) def)) collect (tag file def))))))
 

@@ -49,6 +49,16 @@
     (check-equal "scale" (third (first (result "(definitions 'scale)"))))
     (check-equal '("measure" "main") (mapcar #'third (result "(definitions \"app/main.py\")")))))
 
+(deftest a-line-on-which-several-definitions-begin-means-them-all
+  (with-index
+    (let ((file (merge-pathnames "lib/watch.rb" folder)))
+      (ensure-directories-exist file)
+      (with-open-file (stream file :direction :output) (format stream "class Watch~%  attr_reader :path, :mtime~%  def age~%    mtime~%  end~%end~%")))
+    (setf *index* (build-index (sb-ext:native-namestring folder) "ctags" '()))
+    (check-equal '("Watch.path" "Watch.mtime") (mapcar #'third (result "(definitions \"lib/watch.rb:2\")")))
+    (check-equal '("Watch.age") (mapcar #'third (result "(callers \"lib/watch.rb:2\")")))
+    (check-equal '("Watch.age") (mapcar #'third (result "(definitions \"lib/watch.rb:4\")")))))
+
 (deftest what-is-not-there-says-what-is-near
   (with-index
     (check (search "no such symbol, near: scale" (value "(callers \"scael\")")))

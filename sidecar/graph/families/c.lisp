@@ -172,6 +172,11 @@ place of, with nil."
                (unless tag (multiple-value-setq (tag rule) (renamed-function world file name)))
                (values tag (or rule :unbound)))))))
 
+(defun called-as (world tag)
+  "What macros put the name of TAG in place of."
+  (mapcar #'car (gethash (tag-name world tag) (other-names world))))
+
 (define-family :c
+  :called-as #'called-as
   :callee #'callee-of
   :guess nil)

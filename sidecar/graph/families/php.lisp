@@ -100,7 +100,13 @@
   (declare (ignore world value name argument))
   nil)
 
+(defun called-as (world tag)
+  "A class is made by `new static' and the like within it."
+  (when (or (class-kind-p (tag-kind world tag)) (= (tag-kind world tag) (known "constructor")))
+    (list (known "static") (known "self") (known "parent"))))
+
 (define-family :php
+  :called-as #'called-as
   :import-module #'import-module-of
   :package-member #'member-of-package
   :outer-name #'outer-name-of

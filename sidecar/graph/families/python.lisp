@@ -185,7 +185,13 @@ again or another iterator."
   (let ((meaning (or (locate-own-member world tag (known "__init__")) (locate-own-member world tag (known "__new__")))))
     (if (consp meaning) (first meaning) (and (integerp meaning) meaning))))
 
+(defun called-as (world tag)
+  "What makes an object is called by its class's name."
+  (let ((parent (tag-parent world tag)))
+    (and parent (= (tag-name world tag) (known "__new__")) (list (tag-name world parent)))))
+
 (define-family :python
+  :called-as #'called-as
   :import-module #'import-module-of
   :exported #'lent
   :outer-name #'outer-name-of

@@ -125,7 +125,14 @@
   (let ((meaning (locate-own-member world tag (known "initialize"))))
     (if (consp meaning) (first meaning) meaning)))
 
+(defun called-as (world tag)
+  "A class is made by `new', and what an override overrides is called by `super'."
+  (let ((kind (tag-kind world tag)))
+    (cond ((or (class-kind-p kind) (= kind (known "module")) (= kind (known "constructor"))) (list (known "new")))
+          ((tag-parent world tag) (list (known "super"))))))
+
 (define-family :ruby
+  :called-as #'called-as
   :import-module #'import-module-of
   :outer-name #'outer-name-of
   :extra-members #'members-elsewhere
