@@ -10,7 +10,7 @@
   (:import-from #:opl.source.language #:language-family)
   (:import-from #:opl.search.places #:entry-file-p)
   (:import-from #:opl.change.roots #:innermost-definition)
-  (:export #:mention #:mention-file #:mention-line #:mention-tag #:mention-key #:mentions-of #:implicit-member-p))
+  (:export #:mention #:mention-file #:mention-line #:mention-tag #:mention-key #:mentions-of #:with-texts #:implicit-member-p))
 (in-package #:opl.change.mentions)
 
 (defstruct (mention (:constructor make-mention (file line tag key)))
@@ -108,14 +108,41 @@ is registered under, or nil."
               (setf from (+ at length)))
             (setf from (1+ at)))))))
 
+;;; Texts: one change asks for the same few hundred files again and again
+
+(defconstant +texts-kept+ 33554432 "Octets of files kept while one change is followed; what is beyond is read again.")
+
+(defstruct (texts (:constructor make-texts ()))
+  "FILES: file to octets, or :none where it cannot be read. ROOM: octets still to be kept. BUFFER: what files are read into."
+  (files (make-hash-table) :type hash-table) (room +texts-kept+ :type fixnum) (buffer (make-octet-buffer)))
+
+(defvar *texts* nil "While one change is followed: its texts.")
+
+(defmacro with-texts (() &body body)
+  "BODY with the texts that `mentions-of' reads kept until it ends."
+  `(let ((*texts* (or *texts* (make-texts)))) ,@body))
+
+(defun text-of (index file)
+  "The octets of FILE, or nil when it cannot be read."
+  (let ((known (and *texts* (gethash file (texts-files *texts*)))))
+    (cond ((eq known :none) nil)
+          (known)
+          (t (let* ((buffer (or (and *texts* (texts-buffer *texts*)) (make-octet-buffer)))
+                    (text (and (load-text buffer (index-root index) (index-path index file) 1)
+                               (subseq (octet-buffer-octets buffer) 0 (octet-buffer-size buffer)))))
+               (when (and *texts* (<= (length text) (texts-room *texts*)))
+                 (setf (gethash file (texts-files *texts*)) (or text :none))
+                 (decf (texts-room *texts*) (length text)))
+               text)))))
+
 (defun mentions-of (index tag importers)
   "Mentions of the definition TAG in its own file and in those that see it by the table IMPORTERS; by path and line."
-  (let* ((name (tag-name index tag)) (pattern (string-octets (name-string (index-names index) name))) (found '()) (buffer (make-octet-buffer)))
+  (let* ((name (tag-name index tag)) (pattern (string-octets (name-string (index-names index) name))) (found '()))
     (when (>= (length pattern) +least-length+)
       (dolist (file (files-that-see index (tag-file tag) importers))
-        (when (and (language-family (index-language index file)) (word-in-file-p index file name)
-                   (load-text buffer (index-root index) (index-path index file) 1))
-          (setf found (note-mentions index file tag (octet-buffer-octets buffer) (octet-buffer-size buffer) pattern found)))))
+        (when (and (language-family (index-language index file)) (word-in-file-p index file name))
+          (let ((text (text-of index file)))
+            (when text (setf found (note-mentions index file tag text (length text) pattern found)))))))
     (nreverse found)))
 
 ;;; Members that nobody calls by name

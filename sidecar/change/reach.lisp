@@ -9,7 +9,7 @@
   (:import-from #:opl.graph.types #:import-file #:class-kind-p #:with-trail #:locate-name #:expression-value)
   (:import-from #:opl.graph.values #:*external*)
   (:import-from #:opl.graph.resolve #:overridden #:overrides #:subclasses)
-  (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:make-edge)
+  (:import-from #:opl.graph.edges #:callers #:edge-caller #:edge-file #:edge-line #:edge-certainty #:edge-rule #:edge-callee #:site-edges #:open-sites #:make-edge)
   (:export #:dependant #:dependant-tag #:dependant-file #:dependant-line #:dependant-hop #:dependant-certainty #:dependant-via
            #:dependant-weight #:dependants-of #:weaker #:dependant-rule #:+least-weight+ #:loading-place-p))
 (in-package #:opl.change.reach)
@@ -112,12 +112,12 @@ seen."
 
 (defun own-namesakes (world index tag)
   "Edges, of rule :own-name, from the open calls of TAG's name in TAG's own file: `this.get ()' beside `req.get ='."
-  (let* ((file (tag-file tag)) (run (index-run index file)) (name (tag-name index tag)) (edges '()))
+  (let* ((file (tag-file tag)) (run (index-run index file)) (name (tag-name index tag)))
     (when (member-p index tag)
-      (dotimes (site (site-count run))
-        (when (and (= name (site-name run site)) (null (site-edges world file site :possible t)))
-          (push (make-edge (opl.graph.edges:site-caller world file site) file (site-line run site) name tag :possible :own-name site) edges))))
-    (nreverse edges)))
+      (loop for open in (open-sites world name)
+            for site = (tag-def open)
+            when (= file (tag-file open))
+              collect (make-edge (opl.graph.edges:site-caller world file site) file (site-line run site) name tag :possible :own-name site)))))
 
 (defparameter *declared-throughout* '(:csharp :java :kotlin :scala :swift :dart)
   "Families in which every name is declared somewhere: one that is bound nowhere in the repository comes from outside it. In others what
@@ -137,17 +137,18 @@ is no definition of ours, whatever it is called."
               (or (eq *external* (expression-value world file receiver))
                   (and (bound-nowhere-p :expression) (bound-nowhere-p :type))))))))))
 
+(defun more-sites-p (index name most)
+  "Whether calls written NAME are more than MOST."
+  (let ((count 0)) (do-sites (file site) (index name) (when (> (incf count) most) (return t)))))
+
 (defun namesakes (world index tag)
   "Edges, of rule :name, from the calls of TAG's name that resolution left open; none of a name that says nothing."
-  (let ((name (tag-name index tag)) (edges '()) (count 0))
-    (when (> (length (name-string (index-names index) name)) 1)
-      (do-sites (file site) (index name)
-        (when (> (incf count) +most-namesakes+) (return))
-        (when (and (/= file (tag-file tag)) (names-file-p index file tag) (null (site-edges world file site :possible t))
-                   (not (outside-receiver-p world index file site)))
-          (push (make-edge (opl.graph.edges:site-caller world file site) file (site-line (index-run index file) site) name tag :possible :name site)
-                edges))))
-    (if (> count +most-namesakes+) '() (nreverse edges))))
+  (let ((name (tag-name index tag)))
+    (unless (or (<= (length (name-string (index-names index) name)) 1) (more-sites-p index name +most-namesakes+))
+      (loop for open in (open-sites world name)
+            for file = (tag-file open) for site = (tag-def open)
+            when (and (/= file (tag-file tag)) (names-file-p index file tag) (not (outside-receiver-p world index file site)))
+              collect (make-edge (opl.graph.edges:site-caller world file site) file (site-line (index-run index file) site) name tag :possible :name site)))))
 
 (defun mention-edges (index tag)
   "Edges, of rule :mention, or :metaclass of a class that is made by TAG, from where TAG is named without being called."
@@ -249,6 +250,9 @@ anywhere."
 (defun dependants-of (index roots &key (hops +most-hops+))
   "Everything that depends on ROOTS by calls and mentions, over at most HOPS of them, most affected first. Second value:
 whether it was cut. Third: (tag . weight) of where ways end, since nothing is seen to call what they lead to."
+  (with-texts () (follow index roots hops)))
+
+(defun follow (index roots hops)
   (let ((world (world-of index)) (places (path-places index)) (settled (make-hash-table)) (met (make-hash-table)) (heap (make-array 64 :adjustable t :fill-pointer 0))
         (order 0) (count 0) (cut nil) (own (make-hash-table)) (ends '()))
     (flet ((start (tag hop via certainty weight)

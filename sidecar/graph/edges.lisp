@@ -5,7 +5,7 @@
   (:local-nicknames (#:store #:opl.index.store))
   (:import-from #:opl.source.names #:+none+ #:known)
   (:export #:edge #:edge-caller #:edge-file #:edge-line #:edge-callee #:edge-certainty #:edge-rule #:edge-name #:edge-hops #:edge-via
-           #:callers #:callees #:site-edges #:do-edges #:map-edges #:reach #:site-caller))
+           #:callers #:callees #:site-edges #:open-sites #:do-edges #:map-edges #:reach #:site-caller))
 (in-package #:opl.graph.edges)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -112,18 +112,48 @@ other call. The files are resolved by THREADS threads; FUNCTION is called by thi
 
 ;;; Callers: sites are looked up by the names under which a definition is called
 
+;;; The calls of one name are resolved once: a name that a thousand definitions bear is asked for a thousand times when a change is followed
+
+(defconstant +few-calls+ 16 "Calls of a name up to which they are a list; more are by the file of what is called.")
+
+(defstruct (calls (:constructor make-calls (list files open)))
+  "What the calls of one name mean: edges, possible ones too, in order of path and place, as a LIST or, in FILES, by the file of what is
+called; OPEN: the calls that mean nothing known, as tags of file and site."
+  (list '() :type list) (files nil :type (or null hash-table)) (open '() :type list))
+
+(defun resolve-calls (world name)
+  (with-trail ()
+    (let ((edges '()) (open '()) (count 0))
+      (declare (type fixnum count))
+      (store:do-sites (file site) ((world-index world) name)
+        (let ((found (site-edges world file site :possible t)))
+          (if found
+              (dolist (edge found) (push edge edges) (incf count))
+              (push (make-tag file site) open))))
+      (if (<= count +few-calls+)
+          (make-calls (nreverse edges) nil (nreverse open))
+          (let ((files (make-hash-table)))
+            (dolist (edge edges) (push edge (gethash (tag-file (edge-callee edge)) files))) ; the last first: in order again
+            (make-calls '() files (nreverse open)))))))
+
+(defun calls-of (world name) (remembered (world :calls-of name) (resolve-calls world name)))
+
+(defun edges-into (calls file)
+  "The edges among CALLS that may lead to a definition of FILE."
+  (let ((files (calls-files calls))) (if files (gethash file files) (calls-list calls))))
+
+(defun open-sites (world name)
+  "The calls written NAME that mean nothing known: tags of file and site, in order of path and place. Found once a world."
+  (calls-open (calls-of world name)))
+
 (defun callers (world tag &key possible)
   "The edges to the definition TAG, by path and line. A class's callers are those of its constructors too."
-  (let ((edges '()) (seen (make-hash-table)))
-    (with-trail ()
-      (dolist (name (call-names world tag))
-        (store:do-sites (file site) ((world-index world) name)
-          (let ((key (make-tag file site)))
-            (unless (gethash key seen)
-              (setf (gethash key seen) t)
-              (dolist (edge (site-edges world file site :possible possible))
-                (when (same-callable-p world (edge-callee edge) tag) (push edge edges))))))))
-    (sort edges (lambda (a b) (edge< world a b)))))
+  (let ((edges '()))
+    (dolist (name (call-names world tag))
+      (dolist (edge (edges-into (calls-of world name) (tag-file tag)))
+        (when (and (or possible (not (eq (edge-certainty edge) :possible))) (same-callable-p world (edge-callee edge) tag))
+          (push (copy-edge edge) edges)))) ; `reach' writes into what it is given
+    (stable-sort (nreverse edges) (lambda (a b) (edge< world a b)))))
 
 (defun edge< (world a b)
   (let ((a-path (world-path world (edge-file a))) (b-path (world-path world (edge-file b))))

@@ -326,20 +326,30 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
   "Direct parents of TAG in the repository: list of (tag . relation)."
   (reverse (gethash tag (cdr (hierarchy world)))))
 
-(defun overrides (world tag)
-  "Tags of the members of subclasses, at any depth, that override or implement member TAG; ascending."
-  (let ((class (tag-parent world tag)) (name (tag-name world tag)) (seen '()) (found '()))
-    (when class
+(defun descendants (world class)
+  "Subclasses and implementers of CLASS at any depth, each once. Found once a world: a base of tests has thousands."
+  (remembered (world :descendants class)
+    (let ((seen (make-hash-table)) (found '()))
       (labels ((walk (class)
                  (loop for (sub) in (subclasses world class)
-                       do (unless (member sub seen)
-                            (push sub seen)
-                            (let ((meaning (locate-own-member world sub name)))
-                              (dolist (tag (if (listp meaning) meaning (list meaning)))
-                                (when (integerp tag) (pushnew tag found))))
+                       do (unless (gethash sub seen)
+                            (setf (gethash sub seen) t)
+                            (push sub found)
                             (walk sub)))))
-        (walk class)))
-    (sort found #'<)))
+        (walk class))
+      (nreverse found))))
+
+(defun overrides (world tag)
+  "Tags of the members of subclasses, at any depth, that override or implement member TAG; ascending."
+  (let ((class (tag-parent world tag)))
+    (when class
+      (remembered (world :overrides tag)
+        (let ((name (tag-name world tag)) (found '()))
+          (dolist (sub (descendants world class))
+            (let ((meaning (locate-own-member world sub name)))
+              (dolist (tag (if (listp meaning) meaning (list meaning)))
+                (when (integerp tag) (pushnew tag found)))))
+          (sort found #'<))))))
 
 (defun overridden (world tag)
   "Tags of the members of parents, at any depth, that member TAG overrides or implements; ascending."
