@@ -340,7 +340,7 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
       (nreverse found))))
 
 (defun overrides (world tag)
-  "Tags of the members of subclasses, at any depth, that override or implement member TAG; ascending."
+  "Tags of the members of subclasses, at any depth, that override or implement member TAG; by path and line."
   (let ((class (tag-parent world tag)))
     (when class
       (remembered (world :overrides tag)
@@ -349,10 +349,10 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
             (let ((meaning (locate-own-member world sub name)))
               (dolist (tag (if (listp meaning) meaning (list meaning)))
                 (when (integerp tag) (pushnew tag found)))))
-          (sort found #'<))))))
+          (opl.index.store:sorted-tags (world-index world) found))))))
 
 (defun overridden (world tag)
-  "Tags of the members of parents, at any depth, that member TAG overrides or implements; ascending."
+  "Tags of the members of parents, at any depth, that member TAG overrides or implements; by path and line."
   (let ((class (tag-parent world tag)) (name (tag-name world tag)) (seen '()) (found '()))
     (when class
       (labels ((walk (class)
@@ -364,4 +364,4 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
                                 (when (integerp tag) (pushnew tag found))))
                             (walk super)))))
         (walk class)))
-    (sort found #'<)))
+    (opl.index.store:sorted-tags (world-index world) found)))

@@ -19,7 +19,7 @@
 (declaim (optimize (speed 1) (safety 1)))
 
 (defun rows (index tags)
-  (mapcar (lambda (tag) (tag-row index tag)) (sort (copy-list tags) (lambda (a b) (store:tag< index a b)))))
+  (mapcar (lambda (tag) (tag-row index tag)) (store:sorted-tags index tags)))
 
 (define-query definitions (target) (:example "(definitions \"parse\")")
   "Where TARGET is defined: a list of (path line name kind). TARGET is a name, a name with its scope as

@@ -12,7 +12,7 @@
            #:publish #:do-definitions #:do-sites #:do-files #:do-files-in-directory
            #:tag #:tag-file #:tag-def #:tag-name #:tag-kind #:tag-line #:tag-end #:tag-path #:tag-scope #:tag-signature-bounds
            #:definition-tags #:tag-count #:call-site-count #:memo
-           #:stamp #:make-stamp #:stamp-size #:stamp-mtime #:stamp-inode #:stamp-seen #:stamp-hash #:tag< #:+most-recent+))
+           #:stamp #:make-stamp #:stamp-size #:stamp-mtime #:stamp-inode #:stamp-seen #:stamp-hash #:tag< #:sorted-tags #:+most-recent+))
 (in-package #:opl.index.store)
 
 (defstruct (stamp (:constructor make-stamp (size mtime inode seen hash)))
@@ -120,6 +120,10 @@
           ((string/= a-path b-path) nil)
           (t (let ((a-line (tag-line index a)) (b-line (tag-line index b)))
                (or (< a-line b-line) (and (= a-line b-line) (< a b))))))))
+
+(defun sorted-tags (index tags)
+  "TAGS in the order of answers, which unlike their numbers does not depend on what was indexed first."
+  (sort (copy-list tags) (lambda (a b) (tag< index a b))))
 
 ;;; Rows by name, over what was built and what changed since
 

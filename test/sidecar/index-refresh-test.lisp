@@ -250,6 +250,30 @@
       (check-equal '() (definition-tags index "gone"))
       (check-equal (dump (build folder)) (dump index)))))
 
+(deftest which-of-two-parts-is-called-does-not-depend-on-which-came-first
+  (let ((drop "module Shop
+  module Drops
+    class Drop
+      def fill; end
+    end
+  end
+end
+"))
+    (with-repository (folder ("lib/b.rb" drop) ("lib/use.rb" "module Shop
+  module Drops
+  end
+  class Use
+    def go
+      Drops::Drop.new(1).fill
+    end
+  end
+end
+"))
+      (let ((index (build folder)))
+        (put-file folder "lib/a.rb" drop)
+        (setf index (refresh index))
+        (check-equal (dump (build folder)) (dump index))))))
+
 (deftest a-clean-tree-gives-the-same-index
   (with-repository (folder ("a.py" "x = 1"))
     (let ((index (build folder))) (check (eq index (refresh index))))))

@@ -50,7 +50,7 @@
           (dotimes (def (def-count run))
             (when (and (= (def-parent run def) (tag-def part)) (not (logtest +local+ (def-flags run def))))
               (push (make-tag (tag-file part) def) (gethash (def-name run def) table))))))
-      (maphash (lambda (name tags) (setf (gethash name table) (sort tags #'<))) table)
+      (maphash (lambda (name tags) (setf (gethash name table) (opl.index.store:sorted-tags (world-index world) tags))) table)
       table)))
 
 (defun members-elsewhere (world tag name)
