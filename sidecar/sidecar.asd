@@ -220,6 +220,7 @@
    (:file "failures/runners/dotnet")
    (:file "failures/runners/functional")
    (:file "failures/runners/languages")
+   (:file "failures/runners/missing")
    (:file "failures/runners/bare")
    (:file "failures/parse")
    ;; session: observations, recall, summary

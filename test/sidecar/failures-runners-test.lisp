@@ -56,6 +56,55 @@
       (check-equal "unparsed" (report-verdict (parse-log log)))
       (check-equal (format nil "one~%two") (report-tail (parse-log log))))))
 
+(defparameter *missing*
+  '(
+    "Could not find rspec-3.12.0, rake-13.0.6 in locally installed gems"
+    "bundler: command not found: rspec"
+    "PHP Fatal error:  Uncaught Error: Failed opening required '/w/vendor/autoload.php' (include_path='.:/usr/share/php') in /w/tests/bootstrap.php:3"
+    "error: failed to get `serde` as a dependency of package `shop v0.1.0 (/w/shop)`"
+    "error: failed to select a version for the requirement `serde = \"^99\"`"
+    "error: package `clap v4.5.1` cannot be built because it requires rustc 1.74 or newer, while the currently active rustc version is 1.63.0"
+    "go: errors parsing go.mod:"
+    "main.go:4:2: missing go.sum entry for module providing package github.com/acme/lib (imported by example.com/shop); to add:"
+    "CMake Error at CMakeLists.txt:5 (find_package):"
+    "make: *** No rule to make target 'test'.  Stop."
+    "[ERROR] Plugin org.apache.maven.plugins:maven-resources-plugin:3.3.0 or one of its dependencies could not be resolved: Cannot access central"
+    "[ERROR] Failed to execute goal on project shop: Could not resolve dependencies for project com.acme:shop:jar:1.0: Could not find artifact com.acme:lib:jar:2.0"
+    "[error] (update) sbt.librarymanagement.ResolveException: Error downloading com.acme:lib_2.13:9.9"
+    "/w/Shop.Tests/Shop.Tests.csproj : error NU1101: Unable to find package Acme.Lib. No packages exist with this id in source(s): nuget.org"
+    "MSBUILD : error MSB1003: Specify a project or solution file. The current working directory does not contain a project or solution file."
+    "npm error Missing script: \"test\""
+    "npm error code ERESOLVE"
+    " ERR_PNPM_NO_SCRIPT  Missing script: test"
+    "error shop@1.0.0: The engine \"node\" is incompatible with this module. Expected version \">=20\". Got \"16.20.0\""
+    "Internal Error: shop@workspace:.: This package doesn't seem to be present in your lockfile; run \"yarn install\" to update the lockfile"
+    "error: No solution found when resolving dependencies:"
+    "ERROR: Could not find a version that satisfies the requirement nosuch (from versions: none)"
+    "Unchecked dependencies for environment test:"
+    "error: 'shop': Failed to clone repository https://github.com/acme/lib.git:"
+    "Could not find package `test` or file `test`"
+    "Because shop depends on lib any which doesn't exist (could not find package lib at https://pub.dev), version solving failed."
+    "Error: cabal: Could not resolve dependencies:"
+    "/w/build.zig.zon:7:20: error: unable to connect to server: UnknownHostName"
+    "sh: 1: jest: not found"
+    "sh: ./gradlew: Permission denied"
+    "Error: Could not find or load main class org.gradle.wrapper.GradleWrapperMain"
+    "ERROR: JAVA_HOME is not set and no 'java' command could be found in your PATH."
+    "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+    "npm ERR! nospc ENOSPC: no space left on device, write")
+  "What tools say whose dependencies, programs or scripts are missing: one line of each.")
+
+(deftest what-keeps-a-run-from-its-tests-is-a-setup-error
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (dolist (line *missing*)
+        (with-open-file (out log :direction :output :if-exists :supersede) (format out "starting~%~A~%" line))
+        (check-equal (list line "setup-error") (list line (report-verdict (parse-log log :exit-code 1)))))
+      ;; warnings of a run that came to its tests are none
+      (with-open-file (out log :direction :output :if-exists :supersede)
+        (format out "npm warn code EBADENGINE~%npm error code ENOENT~%OK (3 tests, 3 assertions)~%"))
+      (check-equal "passed" (report-verdict (parse-log log))))))
+
 (deftest a-log-of-annotations-alone-is-read-from-them
   (with-scratch-folder (folder)
     (let ((log (merge-pathnames "log" folder)))

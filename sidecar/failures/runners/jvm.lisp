@@ -205,7 +205,8 @@
           (total :passed (or (count-of :lines-passed) 0)) (total :skipped (or (count-of :lines-skipped) 0))
           (total :failed (or (count-of :lines-failed) 0)))))
     (when (and (stashed :wrong) (null (reading-failures *reading*)))
-      (flag (if (or (search "ompile" (first (stashed :wrong))) (search "Compilation" (or (stashed :why) ""))) :compile :setup)))))
+      (flag (if (and (not (search "resolve all" (or (stashed :why) "")))
+                     (or (search "ompile" (first (stashed :wrong))) (search "Compilation" (or (stashed :why) "")))) :compile :setup)))))
 
 ;;; JUnit's console launcher, JUnit 4's text runner, TestNG
 
