@@ -75,7 +75,7 @@ const ADVICE: readonly Advice[] = [
       `${found[1] ?? 'a dependency'} could not be fetched: check the repository settings and the network, then run again with -U`,
   },
   {
-    pattern: /npm (?:ERR!|error) (?:code ENOENT|Missing script: "?([\w:-]+)"?)/,
+    pattern: /(?:npm (?:ERR!|error) |ERR_PNPM_NO_SCRIPT\s+)(?:code ENOENT|Missing script: "?([\w:-]+)"?)/,
     say: (found) => (found[1] ? `package.json has no script ${found[1]}: give the command of this project` : undefined),
   },
   { pattern: /Executable doesn't exist at|npx playwright install/, say: () => 'type: npx playwright install' },
@@ -93,6 +93,53 @@ const ADVICE: readonly Advice[] = [
     pattern: /EADDRINUSE[^\n]*?:(\d+)|[Aa]ddress already in use[^\n]*?:?(\d+)?/,
     say: (found) =>
       `port ${found[1] ?? found[2] ?? ''} is taken: end what holds it (${process.platform === 'win32' ? 'netstat -ano' : `lsof -i :${found[1] ?? found[2] ?? 'PORT'}`}), or let the test take a free one`,
+  },
+  { pattern: /Unchecked dependencies for environment|run "mix deps\.get"/, say: () => 'type: mix deps.get' },
+  {
+    pattern: /error NU\d+: ([^\n]*)|NETSDK1004/,
+    say: (found) =>
+      `a package cannot be had${found[1] ? ` (${found[1]})` : ''}: check its name, then type: dotnet restore`,
+  },
+  {
+    pattern: /error MSB1003/,
+    say: () => 'no project lies here: give the command with its path, as dotnet test tests/Name.csproj',
+  },
+  { pattern: /requires rustc ([\d.]+)/, say: (found) => `rustc ${found[1]} or newer is needed: type: rustup update` },
+  {
+    pattern:
+      /failed to get `([^`]+)` as a dependency|failed to select a version for the requirement `([^`]+)`|no matching package named `([^`]+)`/,
+    say: (found) =>
+      `${found[1] ?? found[2] ?? found[3]} cannot be had: check its name and version in Cargo.toml and the network, then type: cargo fetch`,
+  },
+  {
+    pattern: /No solution found when resolving dependencies/,
+    say: () => 'the requirements contradict each other: correct the versions in pyproject.toml, then type: uv sync',
+  },
+  {
+    pattern: /changed significantly since poetry\.lock was last generated/,
+    say: () => 'type: poetry lock && poetry install',
+  },
+  {
+    pattern: /present in your lockfile|lockfile would have been modified/,
+    say: (_, { folder, plan }) => `type: ${packageManagerOf(folder, plan.cwd).manager.install}`,
+  },
+  {
+    pattern: /The engine "node" is incompatible[^\n]*Expected version "([^"]+)"/,
+    say: (found) => `node ${found[1]} is needed, this is ${process.version}: switch to it`,
+  },
+  { pattern: /Could not find package [`"']?\w|version solving failed/, say: () => 'type: dart pub get' },
+  { pattern: /Cannot connect to the Docker daemon/, say: () => 'start Docker, then run again' },
+  { pattern: /JAVA_HOME is /, say: () => 'no Java is found: install a JDK, or set JAVA_HOME to one' },
+  { pattern: /GradleWrapperMain/, say: () => 'the jar of the Gradle wrapper is missing: type: gradle wrapper' },
+  { pattern: /sh: (?:(?:line )?\d+: )?(\S+): Permission denied/, say: (found) => `type: chmod +x ${found[1]}` },
+  {
+    pattern: /provided by "(\w+)", but\s+CMake did not find one|Could NOT find (\w+)/,
+    say: (found) => `install the development package of ${found[1] ?? found[2]}, then run again`,
+  },
+  { pattern: /cabal: Could not resolve dependencies/, say: () => 'type: cabal update' },
+  {
+    pattern: /ENOTFOUND|EAI_AGAIN|Could not resolve host|Temporary failure in name resolution|Network is unreachable/,
+    say: () => 'the network was not there: run again where it is, or fetch the dependencies beforehand',
   },
   {
     pattern: /JavaScript heap out of memory|Reached heap limit/,
