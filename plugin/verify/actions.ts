@@ -70,7 +70,7 @@ const ADVICE: readonly Advice[] = [
     say: (found) => `class ${found[1]} is not loaded: correct its namespace, or type: composer dump-autoload`,
   },
   {
-    pattern: /Could not resolve dependencies|Could not find artifact ([\w.:-]+)/,
+    pattern: /Could not resolve dependencies for project|Could not find artifact ([\w.:-]+)/,
     say: (found) =>
       `${found[1] ?? 'a dependency'} could not be fetched: check the repository settings and the network, then run again with -U`,
   },
