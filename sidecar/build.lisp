@@ -3,6 +3,10 @@
 ;;;; Prints lines `progress <done> <total> <file>` (TAB between fields). The core appears under its name only when it is whole.
 ;;;; Warnings are errors when OPL_STRICT is set, as it is in the tests; on a user's machine a newer SBCL may know a warning we do not.
 
+;; SBCL's own handlers unwind, and a second signal meanwhile waits for the first for ever: this process has nothing to put in order
+#-win32
+(dolist (signal (list sb-unix:sigterm sb-unix:sigint sb-unix:sighup)) (sb-sys:enable-interrupt signal :default))
+
 (push :opl-build *features*)
 (load (merge-pathnames "load.lisp" *load-truename*))
 
