@@ -175,7 +175,7 @@ number grows by the count of files, and must not take a number without a path fo
         (when (and file (< file (length (index-runs next))) (svref (index-runs next) file))
           (drop-file next file)
           (push file changed))))
-    (setf (index-skipped next) (sort (index-skipped next) #'string< :key #'car))
+    (setf (index-skipped next) (skipped-by-path (index-skipped next)))
     (publish next changed (lambda (next changed) (expand next changed index)))))
 
 (defun copy-table (table)
@@ -183,8 +183,13 @@ number grows by the count of files, and must not take a number without a path fo
     (maphash (lambda (key value) (setf (gethash key copy) value)) table)
     copy))
 
+(defun skipped-by-path (skipped) (sort skipped #'string< :key #'car))
+
 (defun finish-listing (index listing ctags-reason)
-  (setf (index-folders index) (folder-times (index-root index) (listing-folders listing))
+  "INDEX, made to say what LISTING says of the tree besides its files."
+  (setf (index-skipped index)
+        (skipped-by-path (append (remove *name-unreadable* (index-skipped index) :key #'cdr :test #'string=) (listing-skipped listing)))
+        (index-folders index) (folder-times (index-root index) (listing-folders listing))
         (index-source index) (listing-source listing)
         (index-reason index) (format nil "~@[~A~]~:[~; ~]~@[~A~]" (listing-reason listing)
                                      (and (listing-reason listing) ctags-reason) ctags-reason)
@@ -201,7 +206,7 @@ number grows by the count of files, and must not take a number without a path fo
       (dolist (path failed)
         (pushnew (cons path "ctags did not finish with it; what the scanner found is there") (index-skipped next)
                  :key #'car :test #'string=))
-      (setf (index-skipped next) (sort (index-skipped next) #'string< :key #'car))
+      (setf (index-skipped next) (skipped-by-path (index-skipped next)))
       next)))
 
 (defun build-index (root ctags excludes &key report ctags-reason)

@@ -6,7 +6,7 @@
   (:use #:cl #:opl.source.octets)
   (:import-from #:opl.source.names #:octets #:octets-string)
   (:import-from #:opl.wire.children #:with-child)
-  (:export #:listing #:listing-paths #:listing-folders #:listing-source #:listing-reason
+  (:export #:listing #:listing-paths #:listing-folders #:listing-source #:listing-reason #:listing-skipped #:*name-unreadable*
            #:rule-file-p #:listed-native #:*rule-files* #:list-files #:excluded-p #:glob-match-p #:git-output #:listed-names))
 (in-package #:opl.source.files)
 
@@ -15,12 +15,15 @@
 (defvar *home-limit* 20000
   "Files at most when the root is the home folder or the file system's root: nobody means all of it.")
 
+(defparameter *name-unreadable* "its name is not UTF-8; rename it to have it indexed"
+  "Why a file is left out that cannot be named on the wire.")
+
 (defstruct listing
   (paths '() :type list)                ; relative, sorted
   (folders '() :type list)              ; relative; "" is the root. Where a file may appear unseen by others' times; and rule files
   (source :git :type (member :git :walk))
   (reason nil)                          ; why the list is partial, or nil
-  (skipped '() :type list))             ; (path . reason)
+  (skipped '() :type list))             ; (path . reason), sorted by path: listed, and never to be read
 
 ;;; Patterns, as ctags --exclude takes them: with `*' `?' `[a-z]'; tried on the whole path and on each name in it
 
@@ -90,8 +93,12 @@ git's locks, asks nothing, reads at most LIMIT octets."
   (loop with start = 0
         for end = (position 0 octets :start start)
         while end
-        collect (octets-string octets :start start :end end)
+        collect (octets-name octets :start start :end end)
         do (setf start (1+ end))))
+
+(defun unreadable-name-p (root path)
+  "Whether PATH, listed below ROOT, is how `octets-name' spells a name that is no UTF-8."
+  (and (search "\\x" path) (not (file-state (native-join root path)))))
 
 (defun git-names (root)
   "Names that git lists below ROOT, or :none where it lists none because this is no repository. A name that ends in / is
@@ -206,7 +213,7 @@ among them: real code lives there.")
                (dolist (name (sort (directory-entries native) #'string<))
                  (let* ((path (if (string= folder "") name (concatenate 'string folder "/" name)))
                         (state (file-state (native-join root path))))
-                   (case state
+                   (case (if (and (null state) (unreadable-name-p root path)) :regular state)
                      (:regular (push path paths)
                       (when (> (incf count) limit) (return-from walk-paths (values paths t))))
                      (:folder
@@ -254,7 +261,9 @@ appears in any of them changes its time."
       (when (and (eq names :none) (bare-p root))
         (setf paths '() (listing-reason listing) (format nil "~A is a bare repository; give a work tree of it with --root." root)))
       (when excludes (setf paths (delete-if (lambda (path) (excluded-p path excludes)) paths)))
-      (setf paths (sort paths #'string<))
+      (setf paths (sort paths #'string<)
+            (listing-skipped listing) (loop for path in paths when (unreadable-name-p root path) collect (cons path *name-unreadable*))
+            paths (delete-if (lambda (path) (unreadable-name-p root path)) paths))
       (when (or cut (> (length paths) limit))
         (setf paths (subseq paths 0 (min limit (length paths)))
               (listing-reason listing)

@@ -2,10 +2,10 @@
 
 (defpackage #:opl.source.octets
   (:use #:cl)
-  (:import-from #:opl.source.names #:octets #:make-octets)
+  (:import-from #:opl.source.names #:octets #:make-octets #:octets-string #:string-octets)
   (:export #:file-state #:read-octets-into #:octet-buffer #:make-octet-buffer #:octet-buffer-octets #:octet-buffer-size
            #:directory-entries #:regular #:folder #:link #:other #:native-join #:real-path
-           #:current-seconds #:read-descriptor))
+           #:current-seconds #:read-descriptor #:octets-name))
 (in-package #:opl.source.octets)
 
 (deftype index () '(integer 0 #.(ash most-positive-fixnum -2)))
@@ -84,8 +84,25 @@ pipe that took the file's place since it was listed is not waited for). Stops so
          (setf (octet-buffer-size buffer) (read-sequence (octet-buffer-octets buffer) in :end size))
          buffer)))))
 
+(defun octets-name (octets &key (start 0) (end (length octets)))
+  "The file name that OCTETS are between START and END. One that is no UTF-8 is spelled so that it can be told from others: what
+lies outside ASCII as \\xHH; no file is found under that spelling."
+  (let ((name (octets-string octets :start start :end end)))
+    (if (and (find #\ufffd name) (not (equalp (string-octets name) (subseq octets start end))))
+        (with-output-to-string (out)
+          (loop for i from start below end
+                for octet = (aref octets i)
+                do (if (< octet 128) (write-char (code-char octet) out) (format out "\\x~2,'0X" octet))))
+        name)))
+
+#-win32
+(defun entry-name (entry)
+  "The name in ENTRY, of readdir(3)."
+  (let ((octets (let ((sb-alien::*default-c-string-external-format* :latin-1)) (sb-posix:dirent-name entry))))
+    (octets-name (map 'octets #'char-code octets))))
+
 (defun directory-entries (name)
-  "The names in the folder NAME, without . and .., unsorted; nil when it cannot be read."
+  "The names in the folder NAME, as `octets-name' spells them, without . and .., unsorted; nil when it cannot be read."
   (with-utf-8-names
     (handler-case
         #-win32
@@ -93,8 +110,8 @@ pipe that took the file's place since it was listed is not waited for). Stops so
           (unwind-protect
                (loop for entry = (sb-posix:readdir dir)
                      until (sb-alien:null-alien entry)
-                     do (let ((entry-name (ignore-errors (sb-posix:dirent-name entry))))
-                          (unless (or (null entry-name) (string= entry-name ".") (string= entry-name ".."))
+                     do (let ((entry-name (entry-name entry)))
+                          (unless (or (string= entry-name ".") (string= entry-name ".."))
                             (push entry-name entries))))
             (sb-posix:closedir dir))
           entries)

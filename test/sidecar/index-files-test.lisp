@@ -62,6 +62,39 @@
       (let ((index (build folder)))
         (dolist (name names) (check-equal '("here") (tag-names index name)))))))
 
+#+linux
+(defun put-latin-file (folder name)
+  "An empty file in FOLDER whose NAME is written in Latin-1. macOS and Windows allow no such name."
+  (let ((sb-alien::*default-c-string-external-format* :latin-1))
+    (sb-unix:unix-close (sb-unix:unix-open (native folder name) (logior sb-unix:o_wronly sb-unix:o_creat) #o644))))
+
+#+linux
+(defun remove-latin-file (folder name)
+  (let ((sb-alien::*default-c-string-external-format* :latin-1)) (sb-unix:unix-unlink (native folder name))))
+
+#+linux
+(deftest files-whose-names-are-no-utf-8-are-listed-as-skipped
+  (flet ((names-skipped (index)
+           (loop for (path . reason) in (index-skipped index)
+                 do (check-equal opl.source.files:*name-unreadable* reason)
+                 collect path)))
+    (dolist (git '(t nil))
+      (with-scratch-folder (folder)
+        (when git (git folder "init" "-q"))
+        (put-file folder "a\\xE4.py" (format nil "def here():~%    pass~%"))
+        (put-latin-file folder "spät.py")
+        (put-latin-file folder "spöt.py")
+        (let ((index (build folder)))
+          (check-equal '("a\\xE4.py") (paths index))
+          (check-equal '("sp\\xE4t.py" "sp\\xF6t.py") (names-skipped index))
+          (remove-latin-file folder "spät.py")
+          (put-latin-file folder "neuß.py")
+          (let ((next (refresh index)))
+            (check-equal '("neu\\xDF.py" "sp\\xF6t.py") (names-skipped next))
+            (check-equal (dump (build folder)) (dump next))))
+        ;; SBCL itself cannot delete a folder with such names in it
+        (dolist (name '("spät.py" "spöt.py" "neuß.py")) (remove-latin-file folder name))))))
+
 (deftest encodings-of-every-kind
   (with-repository (folder ("plain.py" "def plain():
     pass
