@@ -44,8 +44,8 @@
 (defun importers (index)
   "Table from a file number to the numbers of the files that import it: in so many words, as a Go test does its package, or as
 pytest does for a test."
-  (let ((world (world-of index)))
-    (remembered (world :importers)
+  (memo (index :importers)
+    (let ((world (world-of index)))
       (let ((table (make-hash-table)))
         (do-files (file) (index)
           (let ((run (index-run index file)) (path (index-path index file)))
@@ -71,8 +71,8 @@ pytest does for a test."
 
 (defun loaders (index)
   "Table as `importers', of the files that load a file when they are loaded: a Python module's package's entry too."
-  (let ((world (world-of index)) (importers (importers index)))
-    (remembered (world :loaders)
+  (memo (index :loaders)
+    (let ((importers (importers index)))
       (let ((table (make-hash-table)))
         (maphash (lambda (file those) (setf (gethash file table) (copy-list those))) importers)
         (maphash (lambda (file those)

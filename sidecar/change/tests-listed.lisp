@@ -11,12 +11,10 @@
 (defconstant +silent-share+ 0.25 "The same for a test at which hardly any of the change arrives, when calls are to be trusted.")
 (defparameter *least-arrivals* '((:called . 0.05) (:loaded . 0.12) (:nearby . 0.15))
   "What must arrive at a test by its own calls, by what runs while a file is loaded, or by an import of a file that the change reaches.")
-(defconstant +sure-call+ 0.16 "How much of a change must arrive at some test for calls to be trusted.")
 
 (defun unsure-p (hits tables)
   "Whether hardly anything arrives at any of HITS over calls."
-  (let ((calls (cdr (assoc :calls tables))))
-    (loop for hit in hits never (>= (gethash (test-hit-file hit) calls 0.0) +sure-call+))))
+  (not (trusted-calls-p tables (mapcar #'test-hit-file hits))))
 
 (defun tell (index hits dependants)
   "HITS with the path, the reason, the certainty and the names of single tests, which only those that are listed need."
@@ -32,14 +30,18 @@
   "Whether enough of the change arrives at the test FILE."
   (loop for (evidence . least) in *least-arrivals* thereis (>= (gethash file (cdr (assoc evidence tables)) 0.0) least)))
 
+(defun anything-arrives-p (file tables) (plusp (gethash file (cdr (assoc :reach tables)) 0.0)))
+
 (defun listed-hits (hits tables)
-  "HITS, most telling first, without those from which little is to be expected."
-  (let* ((best (if hits (best-without-edits hits) 0.0)) (unsure (unsure-p hits tables)))
+  "HITS, most telling first, without those from which little is to be expected. Where no call is to be trusted, a test stays to which
+anything arrives at all, however little; and every test where nothing arrives anywhere, since then the graph knows nothing."
+  (let* ((best (if hits (best-without-edits hits) 0.0)) (unsure (unsure-p hits tables))
+         (blind (loop for hit in hits never (anything-arrives-p (test-hit-file hit) tables))))
     (loop for hit in hits for place from 1
           for share = (if (plusp best) (/ (test-hit-score hit) best) 1.0)
           when (or (<= place +fewest+)
                    (>= share +silent-share+)
-                   (and (>= share +least-share+) (or unsure (arrives-p (test-hit-file hit) tables))))
+                   (and (>= share +least-share+) (or blind (if unsure (anything-arrives-p (test-hit-file hit) tables) (arrives-p (test-hit-file hit) tables)))))
             collect hit)))
 
 (defconstant +faint-way+ 0.002 "How much of a change arrives at a test that one can leave out and yet claim that nothing is missing: on the

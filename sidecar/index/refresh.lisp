@@ -126,7 +126,7 @@ number grows by the count of files, and must not take a number without a path fo
           (index-runs next) (grow (index-runs index) size)
           (index-languages next) (grow (index-languages index) size)
           (index-stamps next) (grow (index-stamps index) size)
-          (index-extensions next) (make-hash-table :test 'eq)
+          (index-extensions next) (make-hash-table :test 'eq :synchronized t)
           (index-lock next) (sb-thread:make-mutex :name "index")
           (index-generation next) (1+ (index-generation index)))
     next))

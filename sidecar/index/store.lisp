@@ -41,7 +41,7 @@
   (since-build (make-array 0 :element-type 'bit) :type simple-bit-vector) ; files that `definitions' and `sites' do not know as they are
   (recent '() :type list)                          ; their numbers by path, those of files that are gone too
   (expansion nil)                                  ; what macros of files make in others, see expansion.lisp; nil when not known
-  (extensions (make-hash-table :test 'eq) :type hash-table) ; tables other rooms derive, by room
+  (extensions (make-hash-table :test 'eq :synchronized t) :type hash-table) ; tables other rooms derive, by room
   (lock (sb-thread:make-mutex :name "index")))
 
 (defmethod print-object ((index index) stream)
@@ -70,12 +70,16 @@
     (and file (< file (length (index-runs index))) (svref (index-runs index) file) file)))
 
 (defmacro memo ((index key) &body body)
-  "The value of BODY, computed once for INDEX under KEY (a keyword)."
+  "The value of BODY, computed once for INDEX under KEY (a keyword). What is there already is had without waiting for what another thread
+is computing."
   (let ((table (gensym)) (value (gensym)) (found (gensym)))
     `(let ((,table (index-extensions ,index)))
-       (sb-thread:with-recursive-lock ((index-lock ,index))
-         (multiple-value-bind (,value ,found) (gethash ,key ,table)
-           (if ,found ,value (setf (gethash ,key ,table) (progn ,@body))))))))
+       (multiple-value-bind (,value ,found) (gethash ,key ,table)
+         (if ,found
+             ,value
+             (sb-thread:with-recursive-lock ((index-lock ,index))
+               (multiple-value-bind (,value ,found) (gethash ,key ,table)
+                 (if ,found ,value (setf (gethash ,key ,table) (progn ,@body))))))))))
 
 ;;; Tags: a definition's place in the index as one number
 
