@@ -57,7 +57,7 @@ for (let n = 0; n < PROCESSES; n += 1) {
   started.push(memory(pid));
   firsts.push(
     await timed(async () => {
-      tests = (await impact())["affected-test"].length;
+      tests = (await impact())['affected-test'].length;
     }),
   );
   for (let k = 0; k < REPEATED; k += 1) repeated.push(await timed(impact));

@@ -250,3 +250,28 @@
     (let ((index (build folder)))
       (check (not (reaches-p index "TryParse" "Number.cs")))
       (check (reaches-p index "TryParse" "Open.cs")))))
+
+(deftest a-test-named-after-the-file-comes-first-where-no-call-is-to-be-trusted
+  ;; nothing calls emit by any name that is seen; the other test writes its words
+  (let ((files '(("web/logger.go" "package web" "" "type Entry struct{ line string }" "" "func (e *Entry) Emit(status int, bytes int) {" "	e.line = \"status bytes\"" "}")
+                 ("web/logger_test.go" "package web" "" "import \"testing\"" "" "func TestLines(t *testing.T) {" "	t.Log(1)" "}")
+                 ("web/other_test.go" "package web" "" "import \"testing\"" "" "func TestEmitter(t *testing.T) {" "	t.Log(\"emit\", \"bytes\")" "}"))))
+    (with-repository (folder)
+      (loop for (path . text) in files do (put-file folder path (apply #'lines text)))
+      (check-equal "web/logger_test.go" (first (tests-of-name (build folder) "Emit"))))))
+
+(defun listed-files (scores &rest tables)
+  "The files that stay of tests with SCORES, (file . score) with the best first, by TABLES, (evidence (file . value) …)."
+  (flet ((table (pairs) (let ((table (make-hash-table))) (loop for (file . value) in pairs do (setf (gethash file table) value)) table)))
+    (mapcar #'test-hit-file
+            (opl.change.tests::listed-hits (loop for (file . score) in scores collect (opl.change.tests::make-test-hit :file file :score score))
+                                           (loop for (evidence . pairs) in tables collect (cons evidence (table pairs)))))))
+
+(deftest a-test-that-nothing-of-the-change-reaches-is-not-listed-where-others-are-reached
+  (let ((scores '((1 . 1.0) (2 . 0.9) (3 . 0.8) (4 . 0.2) (5 . 0.2) (6 . 0.01))))
+    ;; no call to be trusted: what is reached however little stays
+    (check-equal '(1 2 3 4) (listed-files scores '(:calls (1 . 0.01)) '(:reach (1 . 0.1) (4 . 0.001))))
+    ;; nothing is reached at all: the graph knows nothing, so nothing goes for its sake
+    (check-equal '(1 2 3 4 5) (listed-files scores '(:calls) '(:reach)))
+    ;; calls to be trusted: enough must arrive
+    (check-equal '(1 2 3 5) (listed-files scores '(:calls (1 . 0.5)) '(:reach (1 . 0.5) (4 . 0.001) (5 . 0.2)) '(:called (4 . 0.001) (5 . 0.2))))))
