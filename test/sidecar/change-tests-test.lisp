@@ -265,7 +265,7 @@
   (flet ((table (pairs) (let ((table (make-hash-table))) (loop for (file . value) in pairs do (setf (gethash file table) value)) table)))
     (mapcar #'test-hit-file
             (opl.change.tests::listed-hits (loop for (file . score) in scores collect (opl.change.tests::make-test-hit :file file :score score))
-                                           (loop for (evidence . pairs) in tables collect (cons evidence (table pairs)))))))
+                                           (loop for evidence in '(:calls :reach :called :loaded :nearby) collect (cons evidence (table (rest (assoc evidence tables)))))))))
 
 (deftest a-test-that-nothing-of-the-change-reaches-is-not-listed-where-others-are-reached
   (let ((scores '((1 . 1.0) (2 . 0.9) (3 . 0.8) (4 . 0.2) (5 . 0.2) (6 . 0.01))))
