@@ -13,7 +13,7 @@
            #:define #:bind #:with-body #:with-block #:set-end #:call-site #:cell-list #:node #:name-node #:member-node
            #:literal-node #:code #:operand #:postfix #:expression #:arguments #:pieces #:do-pieces #:group #:find-at-depth
            #:skip-angles #:ordinal #:string-name #:span-name #:*no-words* #:last-identifier #:do-angled-pieces #:truncating-nodes
-           #:signature #:drop-nodes))
+           #:signature #:drop-nodes #:deeper #:+deepest-code+ #:w-looked #:+most-looks+))
 (in-package #:opl.languages.braces)
 (declaim (optimize (speed 1) (safety 1)))
 (declaim (ftype function arguments postfix primary))
@@ -68,8 +68,29 @@ words of operators that select a member."
   (site +none+ :type (unsigned-byte 32))     ; the call whose argument is being read
   (argument 0 :type (unsigned-byte 32))      ; which argument
   (expected +none+ :type (unsigned-byte 32)) ; the type node that the expression in hand is expected to have
+  (depth 0 :type (unsigned-byte 32))         ; of recursion, see `deeper'
+  (looked 0 :type (unsigned-byte 62))        ; tokens that were looked at in search of one further on
   (member nil)                               ; free for a dialect
   (case nil))                                ; free for a dialect
+
+(defconstant +deepest-expression+ 400
+  "Expressions within one another, operators' right sides among them, beyond which one is walked for its calls and gives no node.")
+(defconstant +deepest-code+ 800
+  "Blocks, types and operands within one another beyond which code is passed over: hand-written code stays below 50. The frames of one take
+a kilobyte or two, and a thread whose stack ends takes the process with it.")
+
+(defmacro deeper ((w limit &optional otherwise) &body body)
+  "Runs BODY, which may not be left but at its end, one level deeper; OTHERWISE instead where the walk is LIMIT levels deep."
+  (let ((walk (gensym "W")))
+    `(let ((,walk ,w))
+       (if (>= (w-depth ,walk) ,limit)
+           ,otherwise
+           (progn (incf (w-depth ,walk))
+                  (multiple-value-prog1 (progn ,@body) (decf (w-depth ,walk))))))))
+
+(defconstant +most-looks+ 20000000
+  "Tokens looked at in search of one further on, in one file; as many take a quarter of a second to one. What is looked for is near in
+code. Where it is nowhere, every statement would look through the rest of the file: 24,000 lines `f(x).' took C++ ten seconds.")
 
 (defun start-walk (tokens facts names path dialect)
   "A walk that stands before the first token, in the file's own scope, which is added."

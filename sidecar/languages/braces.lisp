@@ -32,14 +32,17 @@
          after)))
 
 (defun find-at-depth (w from to test)
-  "The first token in [FROM, TO) outside brackets for which TEST (of an ordinal) is true, or nil."
-  (declare (type fixnum from to) (type function test))
-  (let ((i from))
-    (declare (type fixnum i))
-    (loop
-      (when (>= i to) (return nil))
-      (when (funcall test i) (return i))
-      (setf i (if (token-opens-p (w-tokens w) i) (1+ (closer w i to)) (1+ i))))))
+  "The first token in [FROM, TO) outside brackets for which TEST (of an ordinal) is true. Nil when there is none, or when the
+walk has looked at `+most-looks+' before."
+  (declare (type walk w) (type fixnum from to) (type function test))
+  (let ((i from) (looked 0) (left (- +most-looks+ (w-looked w))))
+    (declare (type fixnum i looked left))
+    (flet ((answer (found) (incf (w-looked w) looked) (return-from find-at-depth found)))
+      (loop
+        (when (or (>= i to) (>= looked left)) (answer nil))
+        (incf looked)
+        (when (funcall test i) (answer i))
+        (setf i (if (token-opens-p (w-tokens w) i) (1+ (closer w i to)) (1+ i)))))))
 
 (defun skip-angles (w i to)
   "The token after the `>' that closes the `<' at I, or nil when it closes nowhere near: then it compares."
@@ -203,20 +206,22 @@ type that is expected of it; +none+ where neither is known."
 (defun operand (w i to)
   "Reads the operand that begins at token I. Values: its node or +none+, the token after (always more than I)."
   (declare (type fixnum i to))
-  (multiple-value-bind (node next) (primary w i to)
-    (declare (type fixnum next))
-    (if (= node +none+) (values node next) (postfix w node next to))))
+  (deeper (w +deepest-code+ (values +none+ (1+ i)))
+    (multiple-value-bind (node next) (primary w i to)
+      (declare (type fixnum next))
+      (if (= node +none+) (values node next) (postfix w node next to)))))
 
 (defun expression (w from to)
   "Reads the tokens [FROM, TO) as one expression; its node, as far as can be told without precedence."
   (declare (type fixnum from to))
   (if (>= from to)
       +none+
-      (multiple-value-bind (node next) (operand w from to)
-        (declare (type fixnum next))
-        (cond ((>= next to) node)
-              ((= node +none+) (if (= (kind w from) +punctuation+) (expression w next to) (progn (code w next to) +none+)))
-              (t (operation w node next to))))))
+      (deeper (w +deepest-expression+ (progn (code w from to) +none+))
+        (multiple-value-bind (node next) (operand w from to)
+          (declare (type fixnum next))
+          (cond ((>= next to) node)
+                ((= node +none+) (if (= (kind w from) +punctuation+) (expression w next to) (progn (code w next to) +none+)))
+                (t (operation w node next to)))))))
 
 (defun operation (w left i to)
   "The node of an expression that goes on with an operator at I."
@@ -246,8 +251,9 @@ type that is expected of it; +none+ where neither is known."
 ;;; Statements
 
 (defun code (w i to)
-  "Walks the statements and expressions in [I, TO)."
-  (with-argument (w +none+ 0) (with-expected (w +none+) (statements w i to))))
+  "Walks the statements and expressions in [I, TO); passes over them where they are nested too deep."
+  (deeper (w +deepest-code+)
+    (with-argument (w +none+ 0) (with-expected (w +none+) (statements w i to)))))
 
 (defun statements (w i to)
   (declare (type fixnum i to))

@@ -200,7 +200,7 @@ The token after."
                    (setf (c-enumerates w) t)
                    (take-enumerators w (1+ brace) close)
                    (setf (c-enumerates w) nil))
-                  (t (take-members w (1+ brace) close)))
+                  (t (deeper (w +deepest-code+) (take-members w (1+ brace) close))))
             (setf (w-def w) outer))
           (1+ close)))))
 

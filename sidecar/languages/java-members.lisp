@@ -267,5 +267,7 @@ its return type or nil; GENERIC: token of its type parameters or nil. The token 
                        (t (max (1+ at) name)))))))))
 
 (defun take-members (w i close)
+  "The members of a type in [I, CLOSE); none where types are nested too deep."
   (declare (type fixnum i close))
-  (loop while (< i close) do (setf i (max (1+ i) (the fixnum (take-member w i close))))))
+  (deeper (w +deepest-code+)
+    (loop while (< i close) do (setf i (max (1+ i) (the fixnum (take-member w i close)))))))

@@ -30,7 +30,7 @@
         (1+ brace)
         (let* ((close (closer w brace to)) (def (define w (1+ i) kind :from i :to brace :flags +has-body+)))
           (set-end w def close)
-          (within (w def) (proto-members w (1+ brace) close (= kind (known "enum"))))
+          (deeper (w +deepest-code+) (within (w def) (proto-members w (1+ brace) close (= kind (known "enum")))))
           (1+ close)))))
 
 (defun proto-rpc (w i to)

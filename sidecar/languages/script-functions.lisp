@@ -84,29 +84,30 @@
   "Binds the names of the binding pattern (or name) in hand. SOURCE: the node of what is taken apart; TYPE: the declared
 type of the whole."
   (declare (type script r) (type u32 source type scope))
-  (cond ((at "{" "[")
-         (let ((object (at "{")) (close (closer r (here r))) (place 0))
-           (step-on r)
-           (within (close)
-             (loop while (more-p r)
-                   do (let ((before (here r)))
-                        (if object
-                            (pattern-property r source scope)
-                            (unless (at ",")
-                              (let ((rest-p (skip-if "...")))
-                                (parse-pattern r +variable+
-                                               (if (or rest-p (= source +none+))
-                                                   +none+
-                                                   (node r +op-index+ source (node r +op-literal+ (known "number") place)))
-                                               :scope scope)
-                                (pattern-default r))))
-                        (unless (skip-if ",") (when (= before (here r)) (step-over r)))
-                        (incf place))))))
-        ((word-p r (here r))
-         (let ((name (name-here r)))
-           (step-on r)
-           (bind r name kind :scope scope :type type :value source :index index)))
-        ((more-p r) (step-over r))))
+  (with-depth (r (step-over r))
+    (cond ((at "{" "[")
+           (let ((object (at "{")) (close (closer r (here r))) (place 0))
+             (step-on r)
+             (within (close)
+               (loop while (more-p r)
+                     do (let ((before (here r)))
+                          (if object
+                              (pattern-property r source scope)
+                              (unless (at ",")
+                                (let ((rest-p (skip-if "...")))
+                                  (parse-pattern r +variable+
+                                                 (if (or rest-p (= source +none+))
+                                                     +none+
+                                                     (node r +op-index+ source (node r +op-literal+ (known "number") place)))
+                                                 :scope scope)
+                                  (pattern-default r))))
+                          (unless (skip-if ",") (when (= before (here r)) (step-over r)))
+                          (incf place))))))
+          ((word-p r (here r))
+           (let ((name (name-here r)))
+             (step-on r)
+             (bind r name kind :scope scope :type type :value source :index index)))
+          ((more-p r) (step-over r)))))
 
 (defun pattern-default (r)
   (declare (type script r))

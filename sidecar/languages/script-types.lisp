@@ -26,21 +26,23 @@
               (t (return nil)))))))
 
 (defun skip-type (r i)
-  "The token after the type that begins at token I, or nil when none does."
+  "The token after the type that begins at token I, or nil when none does or it is nested too deep."
   (declare (type script r) (type index i))
-  (when (is r i "|" "&") (incf i))
-  (loop
-    (let ((end (skip-type-operand r i)))
-      (unless end (return nil))
-      (setf i end)
-      (cond ((is r i "|" "&") (incf i))
-            ((and (is r i "is") (not (new-line-p r i))) (incf i))
-            ((and (is r i "extends")
-                  (let ((j (skip-type r (1+ i)))) (and j (is r j "?") j)))
-             (let* ((question (skip-type r (1+ i))) (colon (skip-type r (1+ question))))
-               (unless (and colon (is r colon ":")) (return nil))
-               (setf i (1+ colon))))
-            (t (return i))))))
+  (with-depth (r)
+    (when (is r i "|" "&") (incf i))
+    (loop
+      (let ((end (skip-type-operand r i)))
+        (unless end (return nil))
+        (setf i end)
+        (cond ((is r i "|" "&") (incf i))
+              ((and (is r i "is") (not (new-line-p r i))) (incf i))
+              ((is r i "extends")
+               (let ((question (skip-type r (1+ i))))
+                 (unless (and question (is r question "?")) (return i))
+                 (let ((colon (skip-type r (1+ question))))
+                   (unless (and colon (is r colon ":")) (return nil))
+                   (setf i (1+ colon)))))
+              (t (return i)))))))
 
 (defun parameters-at-p (r i)
   "Whether the parentheses at token I hold parameters, not a type: ((a: A) => B) => {} returns a function."

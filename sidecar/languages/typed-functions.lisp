@@ -141,12 +141,13 @@
     (nreverse types)))
 
 (defun body-mark (w i to)
-  "The `{', `=>' or `;' that follows the parameters of a function whose bracket closed before I. Initialisers of C++ are
-passed over."
+  "The `{', `=>' or `;' that follows the parameters of a function whose bracket closed before I; TO when there is none, or when the
+walk has looked at `+most-looks+' tokens before. Initialisers of C++ are passed over."
   (declare (type fixnum i to))
   (let ((j i) (list nil))
     (declare (type fixnum j))
     (loop
+      (when (> (incf (w-looked w)) +most-looks+) (return to))
       (cond ((>= j to) (return to))
             ((token-at w j ";" "=>") (return j))
             ((token-at w j ":") (setf list t) (incf j))

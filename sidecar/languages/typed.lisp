@@ -36,6 +36,12 @@
              (setf i end)))
           (t (return i)))))
 
+(defun take-members (w i close)
+  "What is declared in [I, CLOSE), the body of a type or namespace; nothing where these are nested too deep."
+  (declare (type fixnum i close))
+  (deeper (w +deepest-code+)
+    (loop while (< i close) do (setf i (max (1+ i) (the fixnum (take-member w i close)))))))
+
 (defun take-type (w first word to flags)
   "class, struct, enum … at WORD; the token after, or nil when no type is defined there."
   (declare (type fixnum first word to))
@@ -73,7 +79,7 @@
                      (setf (w-member w) :class)
                      (let ((i (if (eql kind (known "enum")) (take-enumerators w (1+ brace) close) (1+ brace))))
                        (declare (type fixnum i))
-                       (loop while (< i close) do (setf i (max (1+ i) (the fixnum (take-member w i close))))))
+                       (take-members w i close))
                      (setf (w-member w) old)))
                  (unless (= def +none+) (set-end w def (min close (1- to))))
                  (if (and body (tongue-labels *tongue*) (not (token-at w (1+ close) ";")))
@@ -130,12 +136,12 @@
     (when (and (< from mark) (identifier-p w from)) (add-mark (w-facts w) (known "package") (span-name w from mark) 0))
     (cond ((not (token-at w mark "{")) (1+ (the fixnum (or (find-at-depth w mark to (lambda (j) (token-at w j ";"))) to))))
           (t (let* ((close (closer w mark to)) (at (last-identifier w from mark))
-                    (def (if at (define w at (known "namespace") :from i :to mark :flags +has-body+) nil)) (j (1+ mark)) (old (w-member w)))
-               (declare (type fixnum j close))
+                    (def (if at (define w at (known "namespace") :from i :to mark :flags +has-body+) nil)) (old (w-member w)))
+               (declare (type fixnum close))
                (when def (set-end w def close))
                (let ((outer (w-def w)))
                  (setf (w-def w) +none+ (w-member w) nil)
-                 (loop while (< j close) do (setf j (max (1+ j) (the fixnum (take-member w j close)))))
+                 (take-members w (1+ mark) close)
                  (setf (w-def w) outer (w-member w) old))
                (1+ close))))))
 

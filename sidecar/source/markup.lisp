@@ -40,6 +40,8 @@
                (lex lexer (1+ i) 125 bracket))
       (decf (lexer-nesting lexer)))))
 
+(defconstant +deepest-markup+ 200 "Elements and braces within one another beyond which what an element holds is read as if it stood beside it.")
+
 (defun type-arguments (lexer i)
   "The type arguments of a component, whose `<' is at I; the position after their `>'."
   (declare (type index i))
@@ -86,9 +88,9 @@
                (count-lines lexer i end)
                (setf i end)))
             ((= octet 60)               ; type arguments of a component, or an element as a value
-             (setf i (if (= (previous-kind lexer) +identifier+)
-                         (type-arguments lexer i)
-                         (markup-element lexer i))))
+             (setf i (cond ((= (previous-kind lexer) +identifier+) (type-arguments lexer i))
+                           ((> (lexer-nesting lexer) +deepest-markup+) (1+ i))
+                           (t (markup-element lexer i)))))
             ((or (word-octet-p octet) (= octet 36))
              (let ((end i))
                (loop while (or (word-octet-p (octet-at lexer end)) (= (octet-at lexer end) 45) (= (octet-at lexer end) 36))
@@ -119,7 +121,7 @@
     (incf (lexer-nesting lexer))
     (multiple-value-bind (after closed) (tag-attributes lexer i)
       (setf (aref (tokens-mates tokens) open) (1- (tokens-count tokens)))
-      (prog1 (if (or closed (> (lexer-nesting lexer) 200)) after (markup-children lexer after))
+      (prog1 (if (or closed (> (lexer-nesting lexer) +deepest-markup+)) after (markup-children lexer after))
         (decf (lexer-nesting lexer))))))
 
 (defun markup-children (lexer i)
