@@ -39,3 +39,9 @@
                                                   (cond ((search "kt" path) "fun") ((search "swift" path) "func") (t "void"))
                                                   (loop repeat 2000 collect "one() + ")))
                    :test #'string=))))
+
+;; Each condition was stepped over twice for each one around it: forty took a trillion steps.
+(deftest conditional-types-within-one-another-take-no-exponential-time
+  (check-equal '("alias X 1" "function f 2")
+               (definitions "a.ts" (format nil "type X = ~{~A~}a~{~A~}~%function f() {}~%"
+                                           (loop repeat 40 collect "a extends ") (loop repeat 40 collect " ? b : c")))))
