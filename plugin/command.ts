@@ -1,9 +1,10 @@
 // What a command of `opl` is. One file per command in commands/; its schema gives the options of the shell and the arguments of a batch alike.
 
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { runProgram } from './channel/child.ts';
 import { Fault } from './channel/fault.ts';
+import { statOf } from './channel/files.ts';
 import type { CallOptions, Sidecar } from './channel/sidecar.ts';
 import type { Settings } from './settings.ts';
 import type { Property } from './tool.ts';
@@ -49,7 +50,7 @@ export interface Command<Input = Record<string, unknown>> {
 export async function findRoot(named: string | undefined): Promise<string> {
   if (named !== undefined) {
     const folder = path.resolve(named);
-    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    if (!statOf(folder)?.isDirectory()) {
       throw new Fault('not-found', `There is no folder ${named}; --root names the top of a repository.`);
     }
     return realpathSync(folder);

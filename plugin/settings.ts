@@ -1,9 +1,10 @@
 // Settings: defaults, then the user's options, then the environment; validated once.
 
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, statSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { homedir, tmpdir, totalmem } from 'node:os';
 import path from 'node:path';
+import { makeFolder, statOf } from './channel/files.ts';
 import type { SidecarOptions } from './channel/sidecar.ts';
 
 export interface Settings {
@@ -116,9 +117,9 @@ export async function readSettings(options: unknown = {}, env: NodeJS.ProcessEnv
 /** Appends LINE to FILE with the time before it. Never throws, never waits: a name that is a pipe, a device or a folder gets nothing. */
 export function appendToLog(file: string, line: string): void {
   try {
-    const stats = statSync(file, { throwIfNoEntry: false });
+    const stats = statOf(file);
     if (stats && !stats.isFile()) return;
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
     // What is asked of the sidecar stands in it.
     appendFileSync(file, `${new Date().toISOString()} ${line}\n`, { mode: 0o600 });
   } catch {

@@ -1,7 +1,8 @@
 // The folders that roots leave in the cache: who used one last, and when what a deleted repository left may go.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeFolder, statOf } from './files.ts';
 
 /** In each root's folder: the root's path. Its time is that of the last use. */
 const OWNER = 'root';
@@ -35,7 +36,7 @@ export interface RootFolder {
 export function noteUse(indexFolder: string, root: string, now = new Date()): void {
   try {
     const owner = path.join(indexFolder, OWNER);
-    mkdirSync(indexFolder, { recursive: true, mode: 0o700 });
+    makeFolder(indexFolder, 0o700);
     if (readOwner(indexFolder) === root) utimesSync(owner, now, now);
     else writeFileSync(owner, root);
   } catch {
@@ -65,7 +66,7 @@ export function rootFolders(roots: string): RootFolder[] {
 function describe(folder: string): RootFolder {
   const root = readOwner(folder);
   const times = [folder, ...readdirSync(folder).map((name) => path.join(folder, name))].map(
-    (one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    (one) => statOf(one)?.mtimeMs ?? 0,
   );
   return { folder, root, gone: root !== undefined && !existsSync(root), used: Math.max(...times) };
 }
@@ -73,7 +74,7 @@ function describe(folder: string): RootFolder {
 /** Removes from ROOTS what nobody will miss, OWN (a folder in it) excepted; the folders it took something from. At most once a day. Never throws. */
 export function pruneRoots(roots: string, own: string, now = Date.now()): string[] {
   const stamp = path.join(roots, '.pruned');
-  const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const last = statOf(stamp)?.mtimeMs ?? 0;
   if (Math.abs(now - last) < LOOK_DAYS * DAY) return [];
   const taken: string[] = [];
   try {

@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { runProgram } from './child.ts';
 import { Fault } from './fault.ts';
+import { makeFolder, statOf } from './files.ts';
 import { underLock } from './lock.ts';
 
 /** The plugin's own folder: above plugin/channel in a checkout, above dist/channel in the package. */
@@ -150,7 +150,7 @@ export async function prepareLaunch(options: CoreOptions): Promise<Launch> {
     return fromCore(core, options);
   }
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     await underLock(`${folder}.lock`, STALE_MILLISECONDS, async () => {
       if (!existsSync(core)) await build(core, options);
     });
@@ -158,7 +158,9 @@ export async function prepareLaunch(options: CoreOptions): Promise<Launch> {
     const code = (error as NodeJS.ErrnoException).code;
     if (
       code !== 'no-space' &&
-      !['EACCES', 'EROFS', 'ENOSPC', 'EPERM', 'ENOTDIR', 'EDQUOT', 'EEXIST'].includes(code ?? '')
+      !['EACCES', 'EROFS', 'ENOENT', 'ENOSPC', 'EPERM', 'ENOTDIR', 'EDQUOT', 'EEXIST', 'ENAMETOOLONG'].includes(
+        code ?? '',
+      )
     )
       throw error;
     return fromSources(
@@ -225,8 +227,7 @@ function pruneCompiled(folder: string, now = Date.now()): void {
   try {
     for (const name of readdirSync(folder)) {
       const file = path.join(folder, name);
-      if (now - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? now) > COMPILED_MILLISECONDS)
-        rmSync(file, { force: true });
+      if (now - (statOf(file)?.mtimeMs ?? now) > COMPILED_MILLISECONDS) rmSync(file, { force: true });
     }
   } catch {
     // There is none, or another process prunes too.

@@ -1,11 +1,12 @@
 // opl doctor: what is installed, in which versions, where caches lie, what is missing and what mends it.
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { CTAGS_VERSION, explain, installAdvice } from '../advice.ts';
 import { GONE_DAYS, rootFolders, UNUSED_DAYS } from '../channel/caches.ts';
 import { runProgram } from '../channel/child.ts';
 import { packageVersion, sbclVersion } from '../channel/core.ts';
+import { statOf } from '../channel/files.ts';
 import type { Answer, Command, Surroundings } from '../command.ts';
 import { table } from '../render/table.ts';
 import { cacheFolder } from '../settings.ts';
@@ -91,7 +92,7 @@ async function checkSidecar(here: Surroundings): Promise<Check[]> {
 function folderSize(folder: string): number {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => {
-      const file = statSync(path.join(folder, name), { throwIfNoEntry: false });
+      const file = statOf(path.join(folder, name));
       return sum + (file?.isFile() ? file.size : 0);
     }, 0);
   } catch {

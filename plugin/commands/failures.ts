@@ -1,10 +1,11 @@
 // opl failures: what a captured test log says.
 
-import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '../channel/fault.ts';
+import { statOf } from '../channel/files.ts';
 import type { Answer, Command } from '../command.ts';
 import { renderLog } from '../render/log.ts';
 import { parseLog } from '../verify/parsed-log.ts';
@@ -33,7 +34,7 @@ export const failuresCommand: Command<{ file: string; runner?: string }> = {
   positional: 'file',
   async run({ file, runner }, { root, sidecar, signal }): Promise<Answer> {
     const ask = async (log: string) => parseLog(await sidecar(), { log, runner, root }, signal);
-    if (file !== '-' && !statSync(file, { throwIfNoEntry: false })?.isFile())
+    if (file !== '-' && !statOf(file)?.isFile())
       throw new Fault(
         'not-found',
         `There is no file ${file}; name the captured output of a test command, or - for standard input.`,

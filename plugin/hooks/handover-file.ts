@@ -3,14 +3,15 @@
 import {
   copyFileSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { makeFolder } from '../channel/files.ts';
 import { relativePath } from './edits.ts';
 import { shortHead } from './head.ts';
 
@@ -78,7 +79,12 @@ const NAMES = /hand.?(over|off)/i;
  * a folder, a pipe, a link that leads out or nowhere, or a text that is no handover document.
  */
 export function documentPlace(root: string, file: string): string | undefined {
-  const stats = lstatSync(file, { throwIfNoEntry: false });
+  let stats: Stats | undefined;
+  try {
+    stats = lstatSync(file, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // below a file, or too long a name
+  }
   if (!stats) return file;
   let place = file;
   if (stats.isSymbolicLink()) {
@@ -107,7 +113,7 @@ export function archiveDocument(file: string, folder: string): string | undefine
   const time = new Date(found.written).toISOString().replace(/[:.]/g, '-');
   const target = path.join(folder, `${time}-${shortHead(found.stamp?.head ?? '').replace(' ', '-')}.md`);
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     // A copy, for the cache may be on another disk.
     copyFileSync(file, target);
     rmSync(file);

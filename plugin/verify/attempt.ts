@@ -1,8 +1,20 @@
 // One command, run and understood.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
+import { makeFolder } from '../channel/files.ts';
 import type { Ran } from './answer.ts';
 import { oneOfParts, partsOf, withoutTasks } from './build-output.ts';
 import { under } from './folder.ts';
@@ -48,17 +60,22 @@ const KEPT_RUNS = 20;
 const TAIL_OCTETS = 4000;
 const TAIL_LINES = 30;
 
-/** A new folder for the outputs of one verification; older ones are removed. */
+/** A new folder for the outputs of one verification in PARENT, where older ones are removed; among the temporary files where PARENT cannot be written. */
 export function newSpool(parent: string): string {
-  mkdirSync(parent, { recursive: true });
-  const old = readdirSync(parent)
-    .filter((name) => /^\d{13}-/.test(name))
-    .sort();
-  for (const name of old.slice(0, Math.max(0, old.length - KEPT_RUNS + 1)))
-    rmSync(join(parent, name), { recursive: true, force: true });
-  const folder = join(parent, `${Date.now()}-${process.pid}-${randomBytes(3).toString('hex')}`);
-  mkdirSync(folder);
-  return folder;
+  try {
+    makeFolder(parent);
+    const old = readdirSync(parent)
+      .filter((name) => /^\d{13}-/.test(name))
+      .sort();
+    for (const name of old.slice(0, Math.max(0, old.length - KEPT_RUNS + 1)))
+      rmSync(join(parent, name), { recursive: true, force: true });
+    const folder = join(parent, `${Date.now()}-${process.pid}-${randomBytes(3).toString('hex')}`);
+    mkdirSync(folder);
+    return folder;
+  } catch {
+    // A cache that is read-only, full or below a file is no reason not to run the tests.
+    return mkdtempSync(join(tmpdir(), 'opl-verify-'));
+  }
 }
 
 let attempts = 0;

@@ -1,6 +1,7 @@
 // What build systems print around the output of the tests that they start: nothing to run, a fault of their own, a task before each line.
 
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
+import { statOf } from '../channel/files.ts';
 import type { Outcome } from './outcome.ts';
 import type { ParsedLog } from './outcome-types.ts';
 
@@ -128,7 +129,7 @@ export function oneOfParts(parts: readonly (ParsedLog | undefined)[]): ParsedLog
 }
 
 function isSmall(log: string): boolean {
-  return (statSync(log, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY) <= LARGEST_PARTED;
+  return (statOf(log)?.size ?? Number.POSITIVE_INFINITY) <= LARGEST_PARTED;
 }
 
 function bothEnds(log: string): string {

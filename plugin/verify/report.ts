@@ -1,7 +1,8 @@
 // Asks a run for its machine-readable report, and finds what it left. The sidecar reads it, as it reads the text.
 
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../channel/files.ts';
 import { BUILD_REPORTS } from './detect-builds.ts';
 import type { ParsedLog, Reported } from './outcome-types.ts';
 import type { Command, Plan } from './plan.ts';
@@ -35,7 +36,7 @@ export function askForReport(plan: Plan, command: Command, into: string, full: b
   const report = row?.report?.(into, command.argv);
   if (!report || (report.args && report.args.length > 0 && (base === undefined || command.shell !== undefined)))
     return { command, files: [], written };
-  mkdirSync(into, { recursive: true });
+  makeFolder(into);
   if (row?.name === 'mocha') writeFileSync(join(into, 'mocha-report.cjs'), MOCHA_REPORTER);
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(report.env ?? {})) {

@@ -1,9 +1,10 @@
 // Runs one test command to its end, whatever it does: no shell unless it needs one, no standard input, no limit on its output.
 
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, statfsSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
+import { makeFolder } from '../channel/files.ts';
 import type { Command } from './plan.ts';
 import { runEnvironment } from './run-environment.ts';
 import { type Guard, startGuard } from './run-guard.ts';
@@ -58,7 +59,7 @@ const LEFTOVER_STEP_MILLISECONDS = 50;
  */
 export async function runCommand(request: RunRequest): Promise<RunResult> {
   const { log, signal } = request;
-  mkdirSync(dirname(log), { recursive: true });
+  makeFolder(dirname(log));
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 10) / 100;
   const nothing = { exit: null, signal: null, log };
