@@ -8,13 +8,16 @@
 
 (defpackage #:opl.load
   (:use #:cl)
-  (:export #:*strict* #:*report* #:load-system))
+  (:export #:*strict* #:*report* #:*reading-key* #:load-system))
 
 (in-package #:opl.load)
 
 (defvar *strict* t "True: a warning while compiling is an error.")
 
 (defvar *report* nil "Nothing, or a function of (done total file) called before each file is loaded.")
+
+(defvar *reading-key* 0
+  "A hash over the sources that decide what is read out of a file and kept. What another build kept is not to be taken for this one's.")
 
 (defparameter *sidecar* (make-pathname :name nil :type nil :version nil :defaults *load-truename*)
   "The folder of this file.")
@@ -133,15 +136,25 @@
         (when (or (probe-file fasl) (compile-one source fasl))
           (load fasl)))))
 
+(defun reading-key (files keys)
+  "The value of *reading-key* for FILES of these KEYS."
+  (loop with rooms = '("source/" "languages/" "index/" "graph/" "search/")
+        with hash = 0
+        for (name . nil) in files for key in keys
+        do (when (find-if (lambda (room) (eql 0 (search room name))) rooms) (setf hash (mix-text hash (princ-to-string key))))
+        finally (return hash)))
+
 (defun load-system ()
   "Compiles what changed and loads every file of sidecar.asd in order."
   (let* ((form (system-form))
          (files (component-files form))
+         (keys (file-keys files))
          (folder (fasl-folder)))
+    (setf *reading-key* (reading-key files keys))
     (dolist (contrib (getf (cddr form) :depends-on))
       (require contrib))
     (loop for (name . path) in files
-          for key in (file-keys files)
+          for key in keys
           for done from 0
           do (when *report* (funcall *report* done (length files) name))
              (load-one name path key folder))))

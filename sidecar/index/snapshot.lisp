@@ -25,8 +25,8 @@ vectors, or nil for nothing. READER: function of the index and that list. In ord
 
 (defun layout-key (version)
   "What must be equal for a snapshot to be read by this program."
-  (format nil "~D ~A ~A ~D ~A" +layout+ version (lisp-implementation-version) (well-known-count)
-          (sxhash (format nil "~S" (section-numbers)))))
+  (format nil "~D ~A ~A ~D ~A ~36R" +layout+ version (lisp-implementation-version) (well-known-count)
+          (sxhash (format nil "~S" (section-numbers))) opl.load:*reading-key*))
 
 (defun cache-name (cache file)
   "The native name of FILE in the folder CACHE."

@@ -25,6 +25,9 @@ def two():
                      (and (null (opl.index.refresh:change-changed change)) (null (opl.index.refresh:change-removed change)))))))
       (check-equal nil (read-snapshot (opl.index.store:index-root index) cache "2" nil (lambda (ctags) (equal ctags "c"))))
       (check-equal nil (read-snapshot (opl.index.store:index-root index) cache "1" '("x") (lambda (ctags) (equal ctags "c"))))
+      ;; the sources that read files have changed since, the version has not
+      (let ((opl.load:*reading-key* (1+ opl.load:*reading-key*)))
+        (check-equal nil (read-snapshot (opl.index.store:index-root index) cache "1" nil (lambda (ctags) (equal ctags "c")))))
       (check-equal nil (read-snapshot "/elsewhere" cache "1" nil (lambda (ctags) (equal ctags "c")))))))
 
 (defun damage (cache change)
