@@ -35,7 +35,7 @@ export const impactCommand: Command<Input> = {
     target: {
       type: 'string',
       minLength: 1,
-      description: 'instead of a diff: path:line, a name, a git revision or range, or a description',
+      description: 'instead of a diff: path:line, path:name, a name, a git revision or range, or a description',
     },
     limit: { type: 'integer', minimum: 1, maximum: 100_000, default: 200, description: 'callers at most (200)' },
     html: { type: 'string', minLength: 1, description: 'a file to write: the change drawn as one page for a browser' },

@@ -5,7 +5,7 @@
   (:import-from #:opl.source.names #:name-string #:find-name)
   (:import-from #:opl.source.language #:path-name)
   (:import-from #:opl.search.places #:path-stem #:path-components)
-  (:export #:title-scores #:part-scores #:stem-scores #:spoken-names #:speech-beforehand #:name-parts))
+  (:export #:title-scores #:part-scores #:stem-scores #:spoken-names #:speech-beforehand #:name-parts #:+same-folder-share+))
 (in-package #:opl.change.speech)
 
 ;;; Titles

@@ -34,6 +34,11 @@ a REASON to be read, the CERTAINTY that it exercises the change."
 projects, three languages). Fitted on four of the projects and held against the fifth, a failing test is first in 87 changes of 100 as with all
 five, and among the first three in 96 rather than 97.")
 
+(defconstant +sure-call+ 0.16 "How much of a change must arrive at some test for calls to be trusted.")
+(defconstant +lone-stem-factor+ 1.45
+  "How much more a test's file name counts where no call is to be trusted: fitted as *evidence-weights* were, and it helps on projects held
+out; on those of eval/impact 1.3 to 1.6 come out alike.")
+
 ;;; What counts how much within one evidence, in [0, 1]. Set by hand, then *evidence-weights* were fitted over the whole.
 
 (defconstant +call-share+ 0.6 "Of a reached call in a test: several are surer than one, none is sure alone.")
@@ -235,9 +240,16 @@ file is loaded, of the files of DEPENDANTS that hold no tests."
 
 (defparameter *told-first* '(:edited :learned :calls) "Evidence that is told before what weighs more.")
 
+(defun reason-of (evidence share)
+  "What SHARE of the score by EVIDENCE says in words."
+  ;; the most that lying in the same folder gives, and less than any name in common does
+  (if (and (eq evidence :stem) (<= share (* +same-folder-share+ +lone-stem-factor+ (cdr (assoc :stem *evidence-weights*)))))
+      "lies beside the changed file"
+      (cdr (assoc evidence *reasons*))))
+
 (defun reason-text (shares)
   (let ((told (stable-sort (copy-list shares) #'< :key (lambda (share) (or (position (car share) *told-first*) (length *told-first*))))))
-    (format nil "~{~A~^; ~}" (loop for (evidence . nil) in told repeat 2 collect (cdr (assoc evidence *reasons*))))))
+    (format nil "~{~A~^; ~}" (loop for (evidence . share) in told repeat 2 collect (reason-of evidence share)))))
 
 ;;; Together
 
@@ -261,11 +273,6 @@ file is loaded, of the files of DEPENDANTS that hold no tests."
           (cons :stem (stem-scores index paths spoken))
           (cons :together (listed-scores index (together-with index paths)))
           (cons :imports (import-scores index paths)))))
-
-(defconstant +sure-call+ 0.16 "How much of a change must arrive at some test for calls to be trusted.")
-(defconstant +lone-stem-factor+ 1.45
-  "How much more a test's file name counts where no call is to be trusted: fitted as *evidence-weights* were, and it helps on projects held
-out; on those of eval/impact 1.3 to 1.6 come out alike.")
 
 (defun trusted-calls-p (tables files)
   "Whether enough of the change arrives at one of the test FILES over calls."

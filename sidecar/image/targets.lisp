@@ -1,4 +1,4 @@
-;;;; What a query means by a name: "parse", "Lexer.parse", "src/lexer.ts:42", "src/lexer.ts", or a tag.
+;;;; What a query means by a name: "parse", "Lexer.parse", "src/lexer.ts:42", "src/lexer.ts:parse", "src/lexer.ts", or a tag.
 
 (defpackage #:opl.image.targets
   (:use #:cl)
@@ -8,7 +8,7 @@
   (:import-from #:opl.source.facts #:def-count #:def-line #:def-end #:def-parent)
   (:import-from #:opl.change.roots #:definitions-at)
   (:import-from #:opl.image.near #:near-names)
-  (:export #:no-such-symbol #:no-such-file #:the-index #:the-world #:targets #:file-number #:tag-row #:own-path #:tag-label
+  (:export #:no-such-symbol #:no-such-file #:the-index #:the-world #:targets #:tags-of-file #:file-number #:tag-row #:own-path #:tag-label
            #:innermost-tags #:*index*))
 
 (in-package #:opl.image.targets)
@@ -128,9 +128,16 @@
                                  (setf found (append found (store:definition-tags index candidate))))))
     found))
 
+(defun tags-of-file (index text)
+  "The tags that a TEXT like src/a.ts:parse or src/a.ts:Lexer.parse means; NIL when it does not begin with the path of a file."
+  (let* ((colon (position #\: text)) (file (and colon (store:index-file-number index (subseq text 0 colon)))))
+    (when file
+      (multiple-value-bind (name scope) (last-part (subseq text (1+ colon)))
+        (remove-if-not (lambda (tag) (and (= file (store:tag-file tag)) (in-scope-p index tag scope))) (store:definition-tags index name))))))
+
 (defun targets (index target)
   "The tags that TARGET means: a list, by path and line. A string is a name, a name with scope, a path with
-line, or a path; a symbol is a name in any case; a number is a tag. Signals NO-SUCH-SYMBOL or NO-SUCH-FILE."
+line or with a name, or a path; a symbol is a name in any case; a number is a tag. Signals NO-SUCH-SYMBOL or NO-SUCH-FILE."
   (etypecase target
     ((unsigned-byte 62) (list target))
     (symbol (or (tags-named-in-any-case index (symbol-name target))
@@ -139,6 +146,7 @@ line, or a path; a symbol is a name in any case; a number is a tag. Signals NO-S
      (multiple-value-bind (path line) (line-suffix target)
        (cond (line (tags-at index path line))
              ((store:definition-tags index target))
+             ((tags-of-file index target))
              ((store:index-file-number index target)
               (top-level-tags index (store:index-file-number index target)))
              (t (multiple-value-bind (name scope) (last-part target)

@@ -128,6 +128,8 @@
     (cond ((and (listp place) place) (values (impact-of-tags index place) (format nil "~A in ~A" target root) nil))
           ((null place) (fail :not-found "No definition stands at ~A; `opl symbols' lists them." target))
           ((revision-p root target) (values (impact-of-diff index (or (revision-diff root target) "")) (format nil "~A in ~A, against the tree as it is" target root) nil))
+          ((opl.image.targets:tags-of-file index target)
+           (values (impact-of-tags index (opl.image.targets:tags-of-file index target)) (format nil "~A in ~A" target root) nil))
           (t (let ((tags (and (not (find #\Space target)) (name-target index target))))
                (if tags
                    (values (impact-of-tags index tags) (format nil "the definition~P called ~A in ~A" (length tags) target root) nil)

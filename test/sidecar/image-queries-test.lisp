@@ -46,6 +46,9 @@
     (check-equal 2 (length (result "(definitions \"area\")")))
     (check-equal '("app/shapes.py" 6 "Circle.area") (subseq (first (result "(definitions \"Circle.area\")")) 0 3))
     (check-equal "Circle.area" (third (first (result "(definitions \"app/shapes.py:7\")"))))
+    (check-equal '("Circle.area") (mapcar #'third (result "(definitions \"app/shapes.py:Circle.area\")")))
+    (check-equal '("scale") (mapcar #'third (result "(definitions \"app/shapes.py:scale\")")))
+    (check (search "no such symbol" (value "(definitions \"app/main.py:scale\")")))
     (check-equal "scale" (third (first (result "(definitions 'scale)"))))
     (check-equal '("measure" "main") (mapcar #'third (result "(definitions \"app/main.py\")")))))
 
