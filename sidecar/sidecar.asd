@@ -76,6 +76,8 @@
    (:file "languages/java")
    (:file "languages/c-bodies")
    (:file "languages/c-macros")
+   (:file "languages/c-functions")
+   (:file "languages/c-aggregates")
    (:file "languages/c")
    (:file "languages/rust-items")
    (:file "languages/rust-declarations")

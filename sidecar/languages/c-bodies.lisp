@@ -1,6 +1,7 @@
 ;;;; C: calls in bodies, preprocessor lines. C is where repositories are largest, so
 ;;;; this extractor goes over the tokens itself and makes no nodes: a callee is a name, or the member of something
-;;;; (then its callee is a node without parts). What macros make: c-macros.lisp. Declarations and the file itself: c.lisp.
+;;;; (then its callee is a node without parts). What macros make: c-macros.lisp. Functions: c-functions.lisp; structs, unions and enums:
+;;;; c-aggregates.lisp; declarations and the file itself: c.lisp.
 
 (defpackage #:opl.languages.c
   (:use #:cl #:opl.source.tokens #:opl.source.facts #:opl.languages.braces)
