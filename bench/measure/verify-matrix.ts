@@ -45,13 +45,17 @@ function install(frameworks: readonly Framework[]): void {
     execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', ...npm], { cwd: scratch, stdio: 'inherit' });
   }
   if (process.env.OPL_BENCH_INSTALL !== '1') return;
-  const apt = [
-    ...new Set(
-      frameworks
-        .filter(({ needs, apt: packages }) => packages && !needs.every(onPath))
-        .flatMap(({ apt: packages = [] }) => packages),
-    ),
-  ];
+  // A program may be there without the libraries that its tests need; where dpkg is not, apt-get is not either.
+  const lacking = (name: string) => {
+    try {
+      return !/^Status: install ok installed$/m.test(
+        execFileSync('dpkg', ['-s', name], { encoding: 'utf8', stdio: 'pipe' }),
+      );
+    } catch {
+      return true;
+    }
+  };
+  const apt = [...new Set(frameworks.flatMap(({ apt: packages = [] }) => packages))].filter(lacking);
   if (apt.length > 0)
     execFileSync('apt-get', ['install', '-y', '--no-install-recommends', ...apt], { stdio: 'ignore' });
 }
