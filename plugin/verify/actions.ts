@@ -13,6 +13,8 @@ export interface ActionContext {
   readonly verdict: Verdict;
   readonly failures: readonly Failure[];
   readonly tail: string;
+  /** The command's exit status; null when it did not end by itself. */
+  readonly exit: number | null;
   /** The command that runs the failing tests alone, where the runner can be told. */
   readonly rerun: string | undefined;
   readonly full: string;
@@ -235,7 +237,7 @@ function startService(port: string | undefined, context: ActionContext): string 
 
 /** What to do, most telling first; empty when it passed. */
 export function actionsFor(context: ActionContext): readonly string[] {
-  const { verdict, failures, rerun, full, tail } = context;
+  const { verdict, failures, rerun, full, tail, exit } = context;
   if (verdict === 'passed') return [];
   const actions: string[] = [];
   const add = (action: string | undefined): void => {
@@ -243,7 +245,8 @@ export function actionsFor(context: ActionContext): readonly string[] {
   };
   for (const failure of failures) add(adviceFor(failure.message, context));
   // A runner may keep what a file died of out of its report of the failure.
-  if (actions.length === 0) add(adviceFor(tail, context));
+  // What a command that ended well said on its way is no fault to mend.
+  if (actions.length === 0 && exit !== 0) add(adviceFor(tail, context));
   for (const failure of failures.slice(0, MOST_ACTIONS)) add(lookAt(failure));
   if (verdict === 'timeout') add(timeoutAction(context));
   if (verdict === 'no-tests-ran')

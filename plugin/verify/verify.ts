@@ -195,6 +195,7 @@ function answerOf(
     verdict,
     failures: worst.outcome.failures,
     tail: [...worst.outcome.notes, tailOf(worst.run.log, ...TELLING_END)].join('\n'),
+    exit: worst.run.exit,
     rerun: rerunOf(worst, detected),
     full: showCommand(fullCommand(worst.plan)),
     timeoutSeconds,

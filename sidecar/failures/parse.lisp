@@ -202,10 +202,14 @@
                  :tail (and (null failures) (not (member verdict '("passed" "no-tests-ran") :test #'string=)) (log-tail path))
                  :runners (if ranked (mapcar (lambda (reading) (runner-name (reading-runner reading))) ranked) (and runner (list runner))))))
 
-(defun bare-report (path weights)
+(defun survived-p (failure)
+  "Whether FAILURE is one that a command which ended well has lived through: something was missing or died, and no test is named."
+  (and (failure-suite failure) (member (failure-category failure) '("setup" "crash") :test #'equal)))
+
+(defun bare-report (path weights exit-code)
   "What a log says in which no runner got to speak."
   (let* ((reading (first (read-with path (list (find-runner "none")))))
-         (failures (reading-failures reading))
+         (failures (if (eql exit-code 0) (remove-if #'survived-p (reading-failures reading)) (reading-failures reading)))
          (verdict (cond ((null failures) "unparsed")
                         ((notevery #'failure-suite failures) "failed")
                         ((every (lambda (failure) (equal "compile" (failure-category failure))) failures) "compile-error")
@@ -317,7 +321,7 @@ never \"passed\". Signals FILE-ERROR when PATH cannot be read."
           (let ((report (and readings (as-report path readings (remove +certain+ weights :key #'cdr :test #'>) exit-code))))
             (if (and report (not (and (string= "unparsed" (report-verdict report)) (null (report-failures report)))))
                 report
-                (let ((bare (bare-report path weights)))
+                (let ((bare (bare-report path weights exit-code)))
                   (or (parse-format path exit-code :embedded t)
                       (and (null readings) (likely-report path weights exit-code))
                       (if (or (report-failures bare) (null report)) bare report)))))))))

@@ -39,9 +39,21 @@ test('what is missing is answered with what to type', (t) => {
     const failures = [
       { test: null, path: null, line: null, suite: true, message, category: 'setup' as const, frames: [] },
     ];
-    const context = { folder, plan, failures, tail: '', rerun: undefined, full: 'x', timeoutSeconds: 1, lastLine: '' };
+    const context = {
+      folder,
+      plan,
+      failures,
+      tail: '',
+      exit: 1,
+      rerun: undefined,
+      full: 'x',
+      timeoutSeconds: 1,
+      lastLine: '',
+    };
     assert.match(actionsFor({ ...context, verdict: 'setup-error' }).join('\n'), wanted, message);
     // said at the end of the log alone
     assert.match(actionsFor({ ...context, verdict: 'setup-error', failures: [], tail: message }).join('\n'), wanted);
+    const wellEnded = actionsFor({ ...context, verdict: 'unparsed', failures: [], tail: message, exit: 0 });
+    assert.doesNotMatch(wellEnded.join('\n'), wanted);
   }
 });
