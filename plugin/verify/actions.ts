@@ -251,7 +251,7 @@ export function actionsFor(context: ActionContext): readonly string[] {
   if (verdict === 'timeout') add(timeoutAction(context));
   if (verdict === 'no-tests-ran')
     add(`no test ran: check that the command finds them, or type the full suite: ${full}`);
-  if (verdict === 'unparsed' && actions.length === 0) add('read the end of the log below: it names no test');
+  if (verdict === 'unparsed' && actions.length === 0) add('read the end of the output: it names no test');
   if (rerun !== undefined && failures.some(({ test }) => test !== null)) add(`run what failed alone: ${rerun}`);
   return actions.length <= MOST_ACTIONS ? actions : [...actions.slice(0, MOST_ACTIONS - 1), actions.at(-1) as string];
 }

@@ -27,7 +27,7 @@ import { capture } from './run-capture.ts';
 import type { Guard } from './run-guard.ts';
 import type { Seams } from './seams.ts';
 import { rowOf } from './select.ts';
-import { showCommand } from './words.ts';
+import { NO_TEXT, showCommand, shown } from './words.ts';
 
 /** What all attempts of one verification share. */
 export interface Bench {
@@ -153,7 +153,7 @@ async function readText(
   return oneOfParts(await Promise.all(parts.map((part) => read(part, null).catch(orNothing))));
 }
 
-/** The last lines of a log, colours left out. */
+/** The last lines of a log, colours left out; runs of lines that are no text are one. */
 export function tailOf(log: string, octets = TAIL_OCTETS, most = TAIL_LINES): string {
   if (!existsSync(log)) return '';
   const file = openSync(log, 'r');
@@ -163,9 +163,9 @@ export function tailOf(log: string, octets = TAIL_OCTETS, most = TAIL_LINES): st
     readSync(file, buffer, 0, buffer.length, size - buffer.length);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character starts a colour
     const text = buffer.toString('utf8').replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '');
-    const lines = text.split(/\r?\n|\r/).map((line) => line.trimEnd());
+    const lines = text.split(/\r?\n|\r/).map((line) => shown(line.trimEnd()));
     return lines
-      .filter((line) => line !== '')
+      .filter((line, at) => line !== '' && !(line === NO_TEXT && lines[at + 1] === NO_TEXT))
       .slice(-most)
       .join('\n');
   } finally {

@@ -3,6 +3,7 @@
 import { type Failure, notListed, type ParsedLog, type Reported } from './outcome-types.ts';
 import type { Verdict } from './plan.ts';
 import type { RunResult } from './run.ts';
+import { NO_TEXT } from './words.ts';
 
 export interface Outcome {
   readonly verdict: Verdict;
@@ -77,7 +78,8 @@ function succeeded(
   if (text?.verdict === 'passed') return made('passed');
   if (text?.verdict === 'no-tests-ran') return made('no-tests-ran');
   const lines = tail.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('> '));
-  const silent = lines.length <= 1 && (lines[0] ?? '').length <= LONGEST_REMARK;
+  const [only = ''] = lines;
+  const silent = lines.length <= 1 && only !== NO_TEXT && only.length <= LONGEST_REMARK;
   return made(silent ? 'no-tests-ran' : 'unparsed', 'the command succeeded, but its output names no test that ran');
 }
 

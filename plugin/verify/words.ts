@@ -139,3 +139,13 @@ export function showCommand(
   const enter = command.cwd === '' ? '' : `cd ${quoteWord(command.cwd, windows)} && `;
   return enter + assigned.join('') + line;
 }
+
+/** Stands for lines that a terminal would take for orders: more than a twentieth of them are control characters. */
+export const NO_TEXT = '(octets that are no text)';
+
+/** LINE, or NO_TEXT in its place. */
+export function shown(line: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is counted
+  const controls = line.match(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffd]/g)?.length ?? 0;
+  return controls * 20 > line.length ? NO_TEXT : line;
+}

@@ -140,8 +140,15 @@
           (setf (reading-failures reading)
                 (mapcar (lambda (draft) (digest draft (runner-options (reading-runner reading)))) (reading-failures reading))))))))
 
+(defparameter *no-text* "(octets that are no text)")
+
+(defun shown (line)
+  "LINE, or *no-text* where more than a twentieth of it are control characters: a terminal would take them for orders."
+  (let ((controls (count-if (lambda (c) (and (char/= c #\Tab) (or (< (char-code c) 32) (<= 127 (char-code c) 159)))) line)))
+    (if (> (* 20 controls) (length line)) *no-text* line)))
+
 (defun log-tail (path)
-  "The last lines of the log at PATH, cleaned."
+  "The last lines of the log at PATH, cleaned; runs of lines that are no text are one."
   (with-open-file (in path :element-type '(unsigned-byte 8))
     (let* ((length (file-length in)) (from (max 0 (- length 16384)))
            (octets (make-array (- length from) :element-type '(unsigned-byte 8))))
@@ -150,8 +157,8 @@
         (loop with start = 0
               while (< start end)
               do (let ((stop (or (position-if (lambda (octet) (or (= octet 10) (= octet 13))) octets :start start :end end) end)))
-                   (let ((line (clean-line octets start stop)))
-                     (when (string/= "" (string-trim " " line)) (push line lines)))
+                   (let ((line (shown (clean-line octets start stop))))
+                     (unless (or (string= "" (string-trim " " line)) (and (eq line *no-text*) (eq line (first lines)))) (push line lines)))
                    (setf start (1+ stop))))
         (format nil "~{~A~^~%~}" (reverse (subseq lines 0 (min +tail-lines+ (length lines)))))))))
 

@@ -106,6 +106,18 @@
         (format out "npm warn code EBADENGINE~%npm error code ENOENT~%OK (3 tests, 3 assertions)~%"))
       (check-equal "passed" (report-verdict (parse-log log))))))
 
+(deftest octets-that-are-no-text-are-not-shown
+  (with-scratch-folder (folder)
+    (let ((log (merge-pathnames "log" folder)))
+      (with-open-file (out log :direction :output :element-type '(unsigned-byte 8))
+        (write-sequence (sb-ext:string-to-octets (format nil "starting~%")) out)
+        (dotimes (i 3000) (write-byte (mod (* i 7) 256) out))
+        (write-sequence (sb-ext:string-to-octets (format nil "~%the end~%")) out))
+      (let ((tail (report-tail (parse-log log :exit-code 1))))
+        (check (search "(octets that are no text)" tail))
+        (check (search "the end" tail))
+        (check (notany (lambda (c) (and (char/= c #\Newline) (< (char-code c) 32))) tail))))))
+
 (deftest a-log-of-annotations-alone-is-read-from-them
   (with-scratch-folder (folder)
     (let ((log (merge-pathnames "log" folder)))
