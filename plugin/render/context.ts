@@ -78,13 +78,15 @@ export function renderContext(reply: ContextReply, budget = BUDGET_CHARACTERS): 
     return true;
   };
   let left = 0;
+  let hardly = 0;
   for (const file of files) {
     const name = [`${file.path}  (${file.role})`];
-    if (file.score <= NEXT_TO_NOTHING && file !== files[0]) left += 1;
+    if (file.score <= NEXT_TO_NOTHING && file !== files[0]) hardly += 1;
     else if (!fits(fileLines(file, symbols.get(file.path) ?? [], shares.get(file.path) ?? [])) && !fits(name))
       left += 1;
   }
   if (related.length > 0) lines.push('', 'Related, by calls, bases and tests:', ...related);
+  if (hardly > 0) lines.push(`… ${hardly} more ${hardly > 1 ? 'files that hardly fit' : 'file that hardly fits'}.`);
   if (left > 0) lines.push(`… ${left} more files; ask with a smaller limit or more exact words.`);
   return lines.join('\n');
 }

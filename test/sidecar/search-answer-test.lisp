@@ -188,6 +188,27 @@ def wrapper(limit):
       (check-equal (files-of whole) pages)
       (check-equal (length pages) (opl.search.answer:answer-total whole)))))
 
+(deftest a-name-asked-for-alone-is-found-where-it-is-defined-whatever-kind-of-file-that-is
+  (with-repository (root)
+    (write-text root "test/helpers.ts" "export function makeFakeRouter() { return matchRoute('/a') }
+export function trim(x) { return x }
+")
+    (write-text root "bench/trim.ts" "export const trim = (x) => x
+")
+    (write-text root "src/late.ts" "// makeFakeRouter, makeFakeRouter: see the tests
+import { makeFakeRouter } from '../test/helpers'
+export const late = makeFakeRouter
+")
+    (let ((index (index-of root)))
+      ;; only a test defines it, the program speaks of it more
+      (check-equal "test/helpers.ts" (first (files-of (ask index nil "makeFakeRouter"))))
+      ;; tests and benchmarks define it too
+      (check-equal "src/text.ts" (first (files-of (ask index nil "trim"))))
+      ;; a file that bears the name
+      (write-text root "src/late.ts" "export const router = 1
+")
+      (check (member "src/router.ts" (subseq (files-of (ask (index-of root) nil "router")) 0 2) :test #'string=)))))
+
 (deftest a-refreshed-index-ranks-as-one-built-anew
   (with-repository (root)
     (let ((index (index-of root)) (tasks '("route path handler" "session expiry" "profile info" "operators" "shorten" "this text was never there before")))
