@@ -1,6 +1,7 @@
 // What the plugin's hooks do in the real OpenCode binary: observation, freshness, auto-context, compaction.
 
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { test } from 'node:test';
 import { createOpencodeClient } from '@opencode-ai/sdk';
 import { alive, until } from '../scratch.ts';
@@ -137,20 +138,21 @@ test('a list that comes too late for its turn stands after the first look at the
   const { model, say } = await served(
     t,
     [
-      // Until the first index is there, one evaluation waits.
+      // The first index, and so the list, waits for this file; the evaluation waits for the index.
+      { tools: [{ name: 'write', args: { filePath: 'begin', content: 'now' } }] },
       evaluates('(index-totals)'),
       ...Array.from({ length: 4 }, () => evaluates('(sleep 1)')),
       looks,
       looks,
       { text: 'A' },
     ],
-    { env: { OPL_AUTO_CONTEXT_MS: '0' } },
+    { env: { OPL_AUTO_CONTEXT_MS: '0', OPL_CTAGS: path.join(import.meta.dirname, 'false/waits-to-begin') } },
   );
   await say('where does match_route call its handler');
   const last = model.main().at(-1)!;
   assert.doesNotMatch(usersOf(last)[0]!, /likely-places/);
   const answers = model.toolAnswers();
-  assert.match(answers[5]!, /\n\n<likely-places.*src\/routes\.py/s);
+  assert.match(answers[6]!, /\n\n<likely-places.*src\/routes\.py/s);
   assert.equal(JSON.stringify(last).split('<likely-places').length, 2);
   assertGrowing(model.main());
 });
