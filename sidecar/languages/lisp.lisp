@@ -163,12 +163,23 @@
                                           0 +side-effect+ (line-at r j))
              (when single (return)))))
 
-(defun name-token (r i)
-  "The token of the name that a definition whose word is at I defines: (define (f x) …), (defstruct (s …)), (defmethod (setf f) …)."
+(defun after-metadata (r i)
+  "Past what Clojure writes before a name: `^:private', `^String', `^{:doc \"…\"}', and `#^' for `^'."
   (declare (type index i))
-  (let ((j (1+ i)))
-    (loop while (is r j "^" "#" "'") do (incf j)) ; ^:private of Clojure
-    (when (and (is r j "{") (opens-p r j)) (setf j (1+ (the index (closer r j)))))
+  (loop
+    (let* ((j (if (is r i "#") (1+ i) i))
+           (next (cond ((and (is r j "^") (opens-p r (1+ j))) (1+ (the index (closer r (1+ j)))))
+                       ((and (identifier-at-p r j) (name-begins-p r (name-at r j) 94)) (1+ j)))))
+      (declare (type index j))
+      ;; a name may begin so itself where nothing that could be one follows
+      (unless (and next (or (identifier-at-p r next) (is r next "^" "#"))) (return i))
+      (setf i next))))
+
+(defun name-token (r i)
+  "The token of the name in the form at I of a definition: (define (f x) …), (defstruct (s …)), (defmethod (setf f) …)."
+  (declare (type index i))
+  (let ((j i))
+    (loop while (is r j "#" "'") do (incf j))
     (when (and (is r j "(") (opens-p r j)) (setf j (1+ j)))
     (when (is r j "setf") (incf j))
     (loop while (and (is r j "#" "'" ":")) do (incf j))
@@ -177,9 +188,9 @@
 (defun definition (r i kind)
   "A list whose first word defines something of KIND, a string."
   (declare (type reading r) (type index i))
-  (let* ((head (1+ i)) (j (name-token r head)) (close (closer r i)) (facts (reading-facts r))
-         (list (is r (1+ head) "(")))
-    (declare (type index head j close))
+  (let* ((head (1+ i)) (from (after-metadata r (1+ head))) (j (name-token r from)) (close (closer r i)) (facts (reading-facts r))
+         (list (is r from "(")))
+    (declare (type index head from j close))
     (cond
       ((or (>= j close) (not (or (identifier-at-p r j) (= (kind-at r j) +string+))))
        (within-bracket (r i) (advance r) (walk r)))
@@ -195,10 +206,13 @@
            (callable
             (with-definition (r def scope)
               (within-bracket (r i)
-                (setf (p) (1+ head))
+                (setf (p) from)
                 (skip-form r)           ; the name, with its parameters in Scheme
                 (loop while (and (string= kind "method") (identifier-at-p r (p))) do (advance r))
-                (when (and (not (and list (is r head "define"))) (opens-p r (p))) (skip-form r)) ; the parameters
+                ;; the parameters; a test has none, or an empty list for them
+                (when (and (opens-p r (p))
+                           (if test (= (the index (closer r (p))) (1+ (p))) (not (and list (is r head "define")))))
+                  (skip-form r))
                 (setf (draft-def-to facts def) (signature-end r (draft-def-from facts def) (p)))
                 (walk r))))
            ((member kind '("variable" "constant") :test #'string=)

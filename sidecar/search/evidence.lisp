@@ -2,13 +2,16 @@
 
 (defpackage #:opl.search.evidence
   (:use #:cl #:opl.index.store #:opl.search.tables #:opl.search.query #:opl.search.reading)
-  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:find-name #:+none+)
+  (:import-from #:opl.source.facts #:def-kind)
+  (:import-from #:opl.search.text #:symbol-class)
+  (:import-from #:opl.source.names #:octets #:u32-vector #:make-u32 #:find-name #:string-octets #:+none+)
+  (:import-from #:opl.search.terms #:map-name-terms #:+whole+)
   (:export #:evidence #:prepare-evidence #:evidence-index #:evidence-task #:evidence-tables #:evidence-terms #:evidence-words
            #:evidence-uses #:evidence-use-count #:evidence-scores #:evidence-frequencies #:evidence-definitions #:evidence-term-count
            #:slot-count
            #:evidence-weights #:evidence-title-weights #:evidence-kinds #:evidence-file-count #:evidence-history
            #:evidence-names #:evidence-name-slots
-           #:evidence-memo #:evidence-edited #:slot-of #:evidence-slot-table))
+           #:evidence-memo #:evidence-edited #:+name-words+ #:slot-of #:evidence-slot-table))
 (in-package #:opl.search.evidence)
 
 (declaim (optimize (speed 2) (safety 1)))
@@ -58,9 +61,20 @@
       0.0
       (* (sqrt (float (the fixnum (svref (term-counts term) +title+)))) (if (term-whole-p term) +whole-weight+ 1.0))))
 
-(defun choose-terms (task)
-  "The weightiest terms with their weights; plain words when there is nothing else."
-  (let* ((weighed (loop for term in (task-terms task)
+(defun whole-terms (words terms)
+  "Of WORDS with marks, the terms that they are as a whole, but for those among TERMS: their parts are among them already."
+  (loop for word in words
+        for octets = (string-octets (word-text word))
+        for term = nil
+        do (map-name-terms (lambda (hash kind)
+                             (when (and (= (the fixnum kind) +whole+) (not (find hash terms :key #'term-hash)))
+                               (setf term (make-term :hash hash :kind +whole+ :text (word-text word) :counts (word-counts word) :plain-p nil))))
+                           octets 0 (length octets))
+        when term collect term and do (push term terms)))
+
+(defun choose-terms (task marked)
+  "The weightiest terms with their weights; plain words when there is nothing else. MARKED: words with marks that are names."
+  (let* ((weighed (loop for term in (append (whole-terms marked (task-terms task)) (task-terms task))
                         for weight of-type single-float = (term-weight term)
                         when (plusp weight) collect (cons weight term)))
          (weighed (or weighed
@@ -130,9 +144,35 @@
   "How many slots the task's terms and words take, terms first."
   (+ (evidence-term-count evidence) (length (evidence-words evidence))))
 
+(defconstant +most-marked+ 40 "Names with marks that are looked for; a task that names more is a list of them.")
+
+(defun marked-words (index task any-kind-p)
+  "The words of TASK with marks in them that are defined in INDEX, as a type or a function or, ANY-KIND-P true, as anything."
+  (flet ((defined-p (word)
+           (let ((name (find-name (index-names index) (word-text word))))
+             (when name
+               (do-definitions (file def) (index name)
+                 (when (or any-kind-p (< (the fixnum (symbol-class (def-kind (index-run index file) def))) 2))
+                   (return-from defined-p t)))))))
+    (let ((words (remove-if-not #'defined-p (task-marked task))))
+      (subseq words 0 (min +most-marked+ (length words))))))
+
+(defconstant +name-words+ 3 "Words of a task that may be nothing but names.")
+
+(defun few-words-p (task)
+  "Whether TASK may be nothing but names."
+  (let ((count 0) (before #\Space))
+    (declare (type fixnum count))
+    (flet ((blank-p (c) (member c '(#\Space #\Tab #\Newline))))
+      (loop for c across (the string (task-text task))
+            do (when (and (blank-p before) (not (blank-p c)) (> (incf count) +name-words+)) (return-from few-words-p nil))
+               (setf before c)))
+    t))
+
 (defun prepare-evidence (index history task &key edited)
   "What is to be looked for in INDEX for TASK; HISTORY may be nil. EDITED: paths edited in this session."
-  (let* ((chosen (choose-terms task)) (words (coerce (choose-words task) 'simple-vector)) (terms (map 'simple-vector #'cdr chosen))
+  (let* ((marked (marked-words index task (few-words-p task))) (chosen (choose-terms task marked))
+         (words (coerce (append marked (choose-words task)) 'simple-vector)) (terms (map 'simple-vector #'cdr chosen))
          (evidence (make-evidence :index index :task task :tables (tables-of index) :history history :file-count (index-file-count index)
                                   :terms terms :words words :term-count (length terms) :edited edited
                                   :weights (map 'floats #'car chosen) :title-weights (map 'floats #'title-weight terms) :kinds (map 'octets #'term-kind terms)

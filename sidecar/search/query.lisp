@@ -7,10 +7,10 @@
   (:import-from #:opl.search.terms #:part-count #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+)
   (:import-from #:opl.search.text #:map-trigrams)
   (:import-from #:opl.search.plain #:plain-word-p #:word-shape)
-  (:export #:task #:parse-task #:task-text #:task-words #:task-terms #:task-mentions #:task-chains #:task-trigrams
+  (:export #:task #:parse-task #:task-text #:task-words #:task-marked #:task-terms #:task-mentions #:task-chains #:task-trigrams
            #:task-references #:task-commits #:task-title #:task-raw
-           #:word #:word-text #:word-counts #:word-called-p #:word-inline-p #:word-qualifiers #:word-shape-of #:word-total
-           #:term #:term-hash #:term-counts #:term-whole-p #:term-kind #:term-plain-p #:term-text
+           #:word #:word-text #:word-counts #:word-called-p #:word-inline-p #:word-qualifiers #:word-shape-of #:word-total #:word-marked-p
+           #:term #:make-term #:term-hash #:term-counts #:term-whole-p #:term-kind #:term-plain-p #:term-text
            #:mention #:mention-path #:mention-region
            #:chain #:chain-names #:chain-import-p))
 (in-package #:opl.search.query)
@@ -24,6 +24,7 @@
   (counts (make-array +regions+ :initial-element 0) :type simple-vector)
   (called-p nil)                        ; a `(' follows somewhere
   (inline-p nil)
+  (marked-p nil)                        ; holds a character that words do not, as `read-file' does
   (qualifiers '() :type list)           ; names before it in a chain
   (shape-of 0.0 :type single-float))
 
@@ -46,6 +47,7 @@
   (raw "" :type string)
   (title "" :type string)
   (words '() :type list) (terms '() :type list)
+  (marked '() :type list)               ; words that are names if the index says so
   (mentions '() :type list) (chains '() :type list)
   (trigrams '() :type list)             ; (hash . share of its words that are not plain)
   (references '() :type list)           ; numbers of issues
@@ -59,6 +61,7 @@
 
 (defstruct collector
   (words (make-hash-table :test 'equal)) (word-list '())
+  (marked (make-hash-table :test 'equal)) (marked-list '())
   (terms (make-hash-table)) (term-list '())
   (mentions '()) (chains '()) (references '()) (commits '()))
 
@@ -124,8 +127,17 @@
     (when new-p (note-plainness collector text))
     word))
 
+(defun note-marked (collector text region)
+  (let ((word (gethash text (collector-marked collector))))
+    (unless word
+      (setf word (make-word :text text :marked-p t :shape-of 1.0)
+            (gethash text (collector-marked collector)) word)
+      (push word (collector-marked-list collector)))
+    (incf (svref (word-counts word) region))
+    (when (= region +inline+) (setf (word-inline-p word) t))))
+
 (defun note-text (collector text region)
-  "Words, pairs of them, chains and paths of TEXT, all of one region."
+  "Words, pairs of them, names with marks, chains and paths of TEXT, all of one region."
   (let ((before nil) (before-end 0))
     (map-words (lambda (from to)
                  (let ((word (subseq text from to)))
@@ -134,6 +146,7 @@
                      (note-pair collector before word region))
                    (setf before word before-end to)))
                text))
+  (map-marked-names (lambda (name) (note-marked collector name region)) text)
   (map-chains (lambda (names position)
                 (declare (ignore position))
                 (push (make-chain :names names) (collector-chains collector))
@@ -271,6 +284,7 @@
     (let ((text (get-output-stream-string kept)))
       (make-task :raw raw :text text :title (or title "")
                  :words (nreverse (collector-word-list collector))
+                 :marked (nreverse (collector-marked-list collector))
                  :terms (nreverse (collector-term-list collector))
                  :mentions (nreverse (collector-mentions collector))
                  :chains (nreverse (collector-chains collector))

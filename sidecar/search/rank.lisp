@@ -6,7 +6,7 @@
         #:opl.search.near #:opl.search.places)
   (:import-from #:opl.search.tests #:tested-scores)
   (:import-from #:opl.search.text #:text-count #:text-types #:text-functions #:text-lines #:text-flags #:+made-by-a-tool+)
-  (:import-from #:opl.search.query #:task-text #:task-title #:word-shape-of #:word-called-p #:word-inline-p)
+  (:import-from #:opl.search.query #:task-text #:task-title #:word-shape-of #:word-text #:word-called-p #:word-inline-p #:word-marked-p)
   (:export #:channel #:channel-name #:channel-weight #:channel-source #:channel-prior-p #:channel-function #:channels
            #:find-channel #:add-channel #:remove-channel #:set-channel-weight #:reset-channels
            #:*channels* #:greatest #:about-tests-p))
@@ -189,42 +189,56 @@ held near the weights before, rounded. Over repositories left out, on 145 instan
 
 ;;; A task that is nothing but a name asks where that is defined
 
-(defconstant +name-words+ 3 "Words of a task that may be nothing but names.")
+(defstruct asked
+  "The words of a task that may be nothing but names: how many, a name with marks being one, and how often each stands by itself."
+  (count 0 :type fixnum) (free (make-hash-table :test 'equal) :type hash-table))
 
-(defun word-count-of (task)
-  (let ((words 0))
-    (declare (type fixnum words))
-    (opl.search.reading:map-words (lambda (from to) (declare (ignore from to)) (incf words)) (task-text task))
-    words))
+(defun asked-of (evidence)
+  (shared (evidence asked)
+    (let* ((asked (make-asked)) (free (asked-free asked)) (text (task-text (evidence-task evidence))))
+      (flet ((note (text by) (opl.search.reading:map-words (lambda (from to)
+                                                             (incf (asked-count asked) by)
+                                                             (incf (gethash (subseq text from to) free 0) by))
+                                                           text)))
+        (note text 1)
+        (opl.search.reading:map-marked-names
+         (lambda (name)
+           (when (find-if (lambda (word) (and (word-marked-p word) (string= (word-text word) name))) (evidence-words evidence))
+             (note name -1)
+             (incf (asked-count asked))
+             (incf (gethash name free 0))))
+         text))
+      asked)))
 
-(defun name-alone-p (word words)
-  "Whether WORD of a task of WORDS words is a name that is asked for: one word alone is; of two or three, those that look like names, since
-`deploy bucket' is prose."
-  (or (= words 1)
-      (and (<= words +name-words+) (or (> (word-shape-of word) 0.3) (word-called-p word) (word-inline-p word)))))
+(defun name-alone-p (word asked)
+  "Whether WORD is a name that is ASKED for: one word alone is; of two or three, those that look like names, since `deploy bucket' is prose."
+  (and (plusp (gethash (word-text word) (asked-free asked) 0))
+       (or (= (asked-count asked) 1)
+           (and (<= (asked-count asked) +name-words+)
+                (or (> (word-shape-of word) 0.3) (word-called-p word) (word-inline-p word))))))
 
 (defconstant +aside-name+ 0.25 "Of a definition in benchmarks, demos, scripts, where the program defines the name too.")
 (defconstant +named-file+ 0.9 "Of a definition, for a file that bears the name itself.")
 
-(defun raise-named-files (evidence words scores)
-  "Raises in SCORES the files whose names, without what follows the first point, are a name that the task of WORDS words asks for."
+(defun raise-named-files (evidence asked scores)
+  "Raises in SCORES the files whose names, without what follows the first point, are a name that is ASKED for."
   (declare (type floats scores))
   (let ((index (evidence-index evidence)) (classes (tables-classes (evidence-tables evidence))))
     (do-files (file) (index)
       (when (< (aref classes file) +aside+)
         (let* ((path (index-path index file)) (from (1+ (or (position #\/ path :from-end t) -1))) (to (or (position #\. path :start from) (length path))))
           (when (loop for word across (evidence-words evidence)
-                      thereis (and (name-alone-p word words) (string= (opl.search.query:word-text word) path :start2 from :end2 to)))
+                      thereis (and (name-alone-p word asked) (string= (word-text word) path :start2 from :end2 to)))
             (setf (aref scores file) (max (aref scores file) +named-file+))))))))
 
 (defun name-alone-scores (evidence)
   "By file: how surely it is where the name stands that the task of few words asks for. Tests and what is not the program's own count for
 names that nothing else defines."
-  (let* ((words (word-count-of (evidence-task evidence))) (named (if (<= 1 words +name-words+) (evidence-definitions evidence) '()))
+  (let* ((asked (asked-of evidence)) (named (if (<= 1 (asked-count asked) +name-words+) (evidence-definitions evidence) '()))
          (index (evidence-index evidence)) (tables (evidence-tables evidence)) (classes (tables-classes tables)) (own '()) (source '()))
     (flet ((own-p (file) (or (tables-only-p tables) (candidate-class-p (aref classes file))))
            (aside-p (file) (and (= (aref classes file) +aside+) (not (tables-only-p tables)))))
-      (setf named (remove-if-not (lambda (place) (name-alone-p (svref (evidence-words evidence) (- (third place) (evidence-term-count evidence))) words)) named))
+      (setf named (remove-if-not (lambda (place) (name-alone-p (svref (evidence-words evidence) (- (third place) (evidence-term-count evidence))) asked)) named))
       (when (null named) (return-from name-alone-scores **nothing**))
       (loop for (file nil slot) in named
             do (when (own-p file)
@@ -236,7 +250,7 @@ names that nothing else defines."
                    (let ((worth (* (if (< (opl.search.text:symbol-class (opl.source.facts:def-kind (index-run index file) def)) 2) 1.0 0.7)
                                    (if (and (aside-p file) (member slot source)) +aside-name+ 1.0))))
                      (setf (aref scores file) (max (aref scores file) worth)))))
-        (raise-named-files evidence words scores)
+        (raise-named-files evidence asked scores)
         scores))))
 
 (define-channel "name-alone" 8.0 (evidence)

@@ -3,7 +3,7 @@
 (defpackage #:opl.search.reading
   (:use #:cl)
   (:import-from #:opl.source.language #:language-of-path #:extension-of)
-  (:export #:word-character-p #:line-region #:map-words #:map-path-mentions #:map-chains #:fence-p
+  (:export #:word-character-p #:line-region #:map-words #:map-marked-names #:map-path-mentions #:map-chains #:fence-p
            #:without-comments #:map-urls #:url-path #:python-frame #:split-lines
            #:+title+ #:+prose+ #:+inline+ #:+code+ #:+trace+ #:+regions+ #:hexadecimal-p #:starts-with))
 (in-package #:opl.search.reading)
@@ -63,6 +63,33 @@
         (loop while (and (< i end) (word-character-p (char text i))) do (incf i))
         ;; `3rd' is no name; `2fa' neither
         (when (word-start-character-p (char text from)) (funcall function from i))))))
+
+;;; Names that hold more than letters and digits: `read-file', `$emit', `*print-base*', `save!'
+
+(defun between-names-p (c)
+  (or (member c '(#\Space #\Tab #\Return #\Newline)) (find c "\"'`()[]{},;")))
+
+(defparameter *after-names* ".:!?" "What may follow a name in a sentence.")
+
+(defconstant +longest-name+ 200 "Characters of a name; what is longer is a line of base64 or of a log.")
+
+(defun map-marked-names (function text)
+  "Calls FUNCTION with each run of characters in TEXT, without what a sentence may add to it, that holds a letter and a character that
+words do not, and with the same as it stands when the two differ. Whether it is a name only an index knows."
+  (declare (type string text) (type function function))
+  (let ((i 0) (size (length text)))
+    (loop
+      (setf i (or (position-if-not #'between-names-p text :start i) size))
+      (when (>= i size) (return))
+      (let* ((end (or (position-if #'between-names-p text :start i) size))
+             (stop (1+ (or (position-if-not (lambda (c) (find c *after-names*)) text :start i :end end :from-end t) (1- end)))))
+        (when (<= 2 (- end i) +longest-name+)
+          (flet ((note (end)
+                   (when (and (find-if-not #'word-character-p text :start i :end end) (find-if #'word-start-character-p text :start i :end end))
+                     (funcall function (subseq text i end)))))
+            (note stop)
+            (unless (= stop end) (note end))))
+        (setf i end)))))
 
 ;;; Files named
 

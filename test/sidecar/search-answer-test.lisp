@@ -209,6 +209,30 @@ export const late = makeFakeRouter
 ")
       (check (member "src/router.ts" (subseq (files-of (ask (index-of root) nil "router")) 0 2) :test #'string=)))))
 
+(deftest a-name-of-more-than-letters-is-found-as-it-is-written
+  (with-repository (root)
+    (write-text root "src/reader.lisp" "(defun read-file-text (path) path)
+(defvar *print-level-of-files* 1)
+")
+    (write-text root "src/file-text.lisp" ";; read file text: reads the text of a file
+(defun read-text (file) (read-file-text file))
+(defun file-text (file) (read-text file))
+")
+    (write-text root "src/bus.js" "// emit, emits, emitted
+export function emit(x) { return x }
+")
+    (write-text root "src/vm.js" "export function $emit(x) { return x }
+export function emit$1(x) { return x }
+")
+    (let ((index (index-of root)))
+      (loop for (task path) in '(("read-file-text" "src/reader.lisp") ("`read-file-text`" "src/reader.lisp") ("(read-file-text path)" "src/reader.lisp")
+                                 ("read-file-text?" "src/reader.lisp") ("*print-level-of-files*" "src/reader.lisp")
+                                 ("read-file-text fails for an empty path" "src/reader.lisp")
+                                 ("$emit" "src/vm.js") ("emit$1" "src/vm.js") ("emit" "src/bus.js"))
+            do (check-equal path (first (files-of (ask index nil task)))))
+      ;; its parts are no names that are asked for
+      (check (not (member "src/bus.js" (files-of (ask index nil "read-file-text")) :test #'string=))))))
+
 (deftest a-refreshed-index-ranks-as-one-built-anew
   (with-repository (root)
     (let ((index (index-of root)) (tasks '("route path handler" "session expiry" "profile info" "operators" "shorten" "this text was never there before")))
