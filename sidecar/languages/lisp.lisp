@@ -1,16 +1,16 @@
-;;;; Common Lisp, Emacs Lisp, Scheme, Clojure: forms. A definition is a list whose first word begins with `def';
-;;;; the first word of any other list that is code is a call.
+;;;; Common Lisp, Emacs Lisp, Scheme, Clojure: forms. A definition is a list whose first word begins with `def'
+;;;; (lisp-definitions.lisp); the first word of any other list that is code is a call.
 
 (defpackage #:opl.languages.lisp
   (:use #:cl #:opl.languages.reading)
   (:import-from #:opl.source.names #:+none+ #:known #:name-case)
   (:import-from #:opl.source.tokens #:+string+ #:+identifier+ #:+punctuation+)
-  (:import-from #:opl.source.facts #:+function-scope+ #:draft-def-to #:draft-def-from #:draft-test-end #:+call+ #:+pass+ #:+exported+
-                #:+private+ #:+local+ #:+side-effect+)
+  (:import-from #:opl.source.facts #:+function-scope+ #:draft-def-to #:draft-def-from #:draft-test-end #:draft-mark-count #:draft-mark-key #:+call+ #:+pass+ #:+exported+ #:+declaration+ #:+declaration+
+                #:+private+ #:+local+ #:+side-effect+ #:+star+ #:+extends+ #:+implements+ #:add-heritage)
   (:import-from #:opl.languages.extractor #:define-extractor))
 (in-package #:opl.languages.lisp)
 (declaim (optimize (speed 1) (safety 1)) (sb-ext:muffle-conditions sb-ext:compiler-note))
-(declaim (ftype function form))
+(declaim (ftype function form definition imports methods own-definer-p own-definition))
 
 (define-steps p limit advance r)
 
@@ -35,11 +35,14 @@
     (:local-functions "flet" "labels" "macrolet" "cl-flet" "cl-labels" "letfn")
     (:lambda "lambda" "fn" "named-lambda" "case-lambda")
     (:quote "quote")
-    (:told "declare" "declaim" "in-package" "import-from" ":export" ":import")
-    (:import ":use" ":import-from" ":require")
-    (:import-call "require" "load" "load-file" "use-package")
+    (:told "declare" "declaim" "import-from" ":export" ":import")
+    (:import ":use" ":import-from" ":require" ":require-macros" ":use-macros")
+    (:import-call "require" "load" "load-file" "use-package" "use-modules" "include")
     (:case "case" "ecase" "typecase" "etypecase" "ccase" "pcase" "condp")
     (:cond "cond")
+    (:thread "->" "->>" "some->" "some->>" "doto")
+    (:methods "extend-type" "extend-protocol" "extend" "reify" "proxy")
+    (:package "in-package")
     (:special "if" "when" "unless" "progn" "prog1" "setq" "setf" "begin" "and" "or" "not" "return" "return-from" "block" "the" "eval-when"
      "function" "set!" "recur" "throw" "try" "catch" "finally" "unwind-protect" "while" "t" "else" "nil" "." "loop" "cl-loop" "handler-case"))
   "How the lists that begin with these words are read.")
@@ -64,6 +67,44 @@
 
 (defun opens-p (r i) (and (is r i "(" "[" "{") (/= (mate-at r i) +none+) (> (the (unsigned-byte 32) (mate-at r i)) (the index i))))
 
+;;; Names, with the package or the namespace before them
+
+(defun language-p (r name) (string= name (the string (opl.source.language:language-name (opl.source.tokens:tokens-language (reading-tokens r))))))
+
+(defun designator (text)
+  "The name that TEXT designates: #:x, :x and \"X\" are x."
+  (declare (type string text))
+  (let ((name (string-left-trim "#:'" text))) (if (notany #'lower-case-p name) (string-downcase name) name)))
+
+(defun designated (r i)
+  "The number of the name that token I designates."
+  (intern-text r (designator (text-of r i))))
+
+(defun qualifier-end (r i)
+  "Where in the text of token I the name of a package or a namespace ends, and where the name within it begins: `p::x', `u/x'. Nil for
+a bare name."
+  (declare (type index i))
+  (let* ((tokens (reading-tokens r)) (octets (opl.source.tokens:tokens-octets tokens))
+         (start (opl.source.tokens:token-start tokens i)) (end (opl.source.tokens:token-end tokens i)))
+    (declare (type opl.source.names:octets octets) (type index start end))
+    (flet ((inside (octet) (let ((at (position octet octets :start (1+ start) :end end))) (and at (< (1+ at) end) at))))
+      (let ((at (and (> end start) (or (inside 58) (inside 47)))))
+        (when at
+          (if (= (aref octets at) 58)
+              (and (language-p r "Common Lisp")
+                   (let ((after (if (= (aref octets (1+ at)) 58) (+ at 2) (1+ at))))
+                     (and (< after end) (values (- at start) (- after start)))))
+              (and (language-p r "Clojure") (values (- at start) (- (1+ at) start)))))))))
+
+(defun call (r i how)
+  "The call of the name at token I."
+  (declare (type reading r) (type index i))
+  (multiple-value-bind (end start) (qualifier-end r i)
+    (if (null end)
+        (site r (name-at r i) (line-at r i) how (name-node r (name-at r i)))
+        (let* ((text (text-of r i)) (name (intern-text r (subseq text start))))
+          (site r name (line-at r i) how (member-node r (name-node r (intern-text r (designator (subseq text 0 end)))) name 1))))))
+
 (defun walk (r)
   "Reads forms up to the limit."
   (declare (type reading r))
@@ -81,13 +122,14 @@
     ((is r i "'")
      (advance r)
      (cond ((and (is r (1- i) "#") (identifier-at-p r (p)))
-            (site r (name-at r (p)) (line-at r (p)) +pass+ (name-node r (name-at r (p))))
+            (call r (p) +pass+)
             (advance r))
            ((is r (1- i) "#"))
            (t (skip-form r))))
     ((not (opens-p r i)) (advance r))
     ((not (is r i "(")) (within-bracket (r i) (walk r)))
     ((not (identifier-at-p r (1+ i))) (within-bracket (r i) (walk r)))
+    ((and (null (head-class r (1+ i))) (own-definer-p r i)) (own-definition r i))
     (t (headed r i))))
 
 (defun headed (r i)
@@ -102,6 +144,13 @@
       (:quote (setf (p) (1+ (the index (closer r i)))))
       (:told (setf (p) (1+ (the index (closer r i)))))
       (:import (imports r i nil) (setf (p) (1+ (the index (closer r i)))))
+      (:package
+       (when (identifier-at-p r (+ head 1)) (mark r (known "package") (designated r (+ head 1))))
+       (when (is r (+ head 1) "#") (mark r (known "package") (designated r (+ head 2))))
+       (when (= (kind-at r (+ head 1)) +string+) (mark r (known "package") (designated r (+ head 1))))
+       (setf (p) (1+ (the index (closer r i)))))
+      (:thread (within-bracket (r i) (advance r) (form r (p)) (threaded r)))
+      (:methods (within-bracket (r i) (advance r) (methods r)))
       (:case (within-bracket (r i)
                (advance r)
                (form r (p))
@@ -116,9 +165,18 @@
            (progn
              (unless (or (eq class :special) (name-begins-p r (name-at r head) 58) (name-begins-p r (name-at r head) 38)
                          (name-begins-p r (name-at r head) 46))
-               (site r (name-at r head) (line-at r head) +call+ (name-node r (name-at r head))))
+               (call r head +call+))
              (when (eq class :import-call) (imports r i t))
              (within-bracket (r i) (advance r) (walk r))))))))
+
+(defun threaded (r)
+  "Forms that a value goes through: a bare name among them is called."
+  (declare (type reading r))
+  (loop while (< (p) (limit))
+        do (let ((i (p)))
+             (if (and (identifier-at-p r i) (not (name-begins-p r (name-at r i) 58)) (not (name-begins-p r (name-at r i) 46)))
+                 (progn (call r i +call+) (advance r))
+                 (form r i)))))
 
 (defun clauses (r)
   "Lists whose first form is no code."
@@ -151,76 +209,6 @@
                          (end-definition r def (last-line r (p))))
                        (form r j))))))
     (walk r)))
-
-(defun imports (r i single)
-  "(:use #:a), (require 'x), (:require [a.b :as c]). SINGLE: one at most."
-  (declare (type reading r) (type index i))
-  (loop with close of-type index = (closer r i)
-        for j of-type index from (+ i 2) below close
-        do (when (or (= (kind-at r j) +string+)
-                     (and (identifier-at-p r j) (not (is r (1+ j) "]")) (is r (1- j) "'" "[" "(" "#")))
-             (opl.source.facts:add-import (reading-facts r) +none+ (known "*") (intern-text r (string-left-trim ":" (text-of r j)))
-                                          0 +side-effect+ (line-at r j))
-             (when single (return)))))
-
-(defun after-metadata (r i)
-  "Past what Clojure writes before a name: `^:private', `^String', `^{:doc \"…\"}', and `#^' for `^'."
-  (declare (type index i))
-  (loop
-    (let* ((j (if (is r i "#") (1+ i) i))
-           (next (cond ((and (is r j "^") (opens-p r (1+ j))) (1+ (the index (closer r (1+ j)))))
-                       ((and (identifier-at-p r j) (name-begins-p r (name-at r j) 94)) (1+ j)))))
-      (declare (type index j))
-      ;; a name may begin so itself where nothing that could be one follows
-      (unless (and next (or (identifier-at-p r next) (is r next "^" "#"))) (return i))
-      (setf i next))))
-
-(defun name-token (r i)
-  "The token of the name in the form at I of a definition: (define (f x) …), (defstruct (s …)), (defmethod (setf f) …)."
-  (declare (type index i))
-  (let ((j i))
-    (loop while (is r j "#" "'") do (incf j))
-    (when (and (is r j "(") (opens-p r j)) (setf j (1+ j)))
-    (when (is r j "setf") (incf j))
-    (loop while (and (is r j "#" "'" ":")) do (incf j))
-    j))
-
-(defun definition (r i kind)
-  "A list whose first word defines something of KIND, a string."
-  (declare (type reading r) (type index i))
-  (let* ((head (1+ i)) (from (after-metadata r (1+ head))) (j (name-token r from)) (close (closer r i)) (facts (reading-facts r))
-         (list (is r from "(")))
-    (declare (type index head from j close))
-    (cond
-      ((or (>= j close) (not (or (identifier-at-p r j) (= (kind-at r j) +string+))))
-       (within-bracket (r i) (advance r) (walk r)))
-      (t
-       (let* ((name (intern-text r (string-left-trim ":" (text-of r j))))
-              (kind (if (and list (is r head "define")) "function" kind))
-              (def (define r name (intern-text r kind) j :from i :parent (if (= (reading-def r) +none+) +none+ (reading-def r))
-                     :flags (logior (if (= (reading-def r) +none+) +exported+ +local+) (if (is r head "defn-") +private+ 0))))
-              (callable (member kind '("function" "method" "macro") :test #'string=))
-              (test (and (is r head "deftest" "ert-deftest" "def-test" "test-case") (mark-test r name (line-at r i))))
-              (scope (open-scope r +function-scope+ def)))
-         (cond
-           (callable
-            (with-definition (r def scope)
-              (within-bracket (r i)
-                (setf (p) from)
-                (skip-form r)           ; the name, with its parameters in Scheme
-                (loop while (and (string= kind "method") (identifier-at-p r (p))) do (advance r))
-                ;; the parameters; a test has none, or an empty list for them
-                (when (and (opens-p r (p))
-                           (if test (= (the index (closer r (p))) (1+ (p))) (not (and list (is r head "define")))))
-                  (skip-form r))
-                (setf (draft-def-to facts def) (signature-end r (draft-def-from facts def) (p)))
-                (walk r))))
-           ((member kind '("variable" "constant") :test #'string=)
-            (within-bracket (r i) (setf (p) (1+ j)) (walk r)))
-           ((is r head "ns") (within-bracket (r i) (setf (p) (1+ j)) (walk r)))
-           (t (setf (p) (min (limit) (1+ close)))))
-         (end-definition r def (last-line r (p)))
-         (when test (setf (draft-test-end facts test) (last-line r (p)))))))))
 
 (define-extractor :lisp (tokens facts names path) (:ctags-kinds ())
   (walk (start-reading tokens facts names path)))

@@ -58,25 +58,6 @@
                (calls "a.sh" *shell*))
   (check-equal '("=* of ./lib.sh" "=* of other.sh") (imports "a.sh" *shell*)))
 
-(deftest lisp-sources
-  (let ((source (lines "(defvar *x* (make-x))"                  ; 1
-                       "(defun foo (a &optional (b (bar)))"     ; 2
-                       "  \"(doc)\""                            ; 3
-                       "  (let ((x (baz a)) (y 1))"             ; 4
-                       "    (cond ((null x) (qux b))"           ; 5
-                       "          (t (mapcar #'foo '(no code)))))" ; 6
-                       "  (flet ((inner (z) (baz z))) (inner 1)))" ; 7
-                       "(defmethod (setf size) (v (s shelf)) (foo v))" ; 8
-                       "(defstruct (shelf (:copier nil)) a b)"))) ; 9
-    (check-equal '("variable *x* 1" "function foo 2-7" "function inner 7<foo" "method size 8" "struct shelf 9") (definitions "a.lisp" source))
-    (check-equal '("make-x:1" "foo>baz:4" "foo>null:5" "foo>qux:5" "foo>mapcar:6" "foo>foo:6" "inner>baz:7" "foo>inner:7" "size>foo:8")
-                 (calls "a.lisp" source)))
-  (let ((source (lines "(ns app.core (:require [app.util :as u]))" "(defn- helper [x] (inc x))" "(defn run \"doc\" [a]" "  (u/go (helper a)))"
-                       "(deftest run-test (is (= 1 (run 1))))")))
-    (check-equal '("namespace app.core 1" "function helper 2" "function run 3-4" "function run-test 5") (definitions "a.clj" source))
-    (check-equal '("run-test 5-5") (tests "a.clj" source))
-    (check-equal '("=* of app.util") (imports "a.clj" source))))
-
 (deftest perl-sources
   (let ((source (lines "package Foo::Bar;"                      ; 1
                        "use parent -norequire, 'Foo::Base';"    ; 2

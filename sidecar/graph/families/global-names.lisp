@@ -1,11 +1,12 @@
-;;;; Languages whose functions share one space of names: shells, R, Julia, the Lisps, Lua, Perl. A name that the
+;;;; Languages whose functions share one space of names: shells, R, Julia, Lua, Perl, and a Lisp without packages. A name that the
 ;;;; file does not define is `likely' the one defined in the same folder, and `possible' when the only
 ;;;; definition of that name is elsewhere; what a sourced or required file defines is sure.
 
 (defpackage #:opl.graph.families.global-names
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
   (:import-from #:opl.graph.families.paths #:plain-path #:path-from)
-  (:import-from #:opl.source.names #:+none+ #:known))
+  (:import-from #:opl.source.names #:+none+ #:known)
+  (:export #:global-candidates #:outer-name-of))
 (in-package #:opl.graph.families.global-names)
 (declaim (optimize (speed 1) (safety 1)))
 
@@ -18,7 +19,8 @@
              (let ((kind (tag-kind world parent)))
                (or (= kind (known "module")) (= kind (known "namespace"))))))))
 
-(defun candidates (world file name)
+(defun global-candidates (world file name)
+  "The definitions of NAME that are seen all over, in FILE's family."
   (let ((family (world-family world file)) (found '()))
     (do-named (tag) (world name)
       (when (and (eq family (world-family world (tag-file tag))) (global-p world tag)) (push tag found)))
@@ -35,7 +37,7 @@
 (defun outer-name-of (world file name mode)
   "The definition of NAME that is seen all over."
   (declare (ignore mode))
-  (let* ((found (candidates world file name)) (sourced (and found (read-files world file)))
+  (let* ((found (global-candidates world file name)) (sourced (and found (read-files world file)))
          (read (remove-if-not (lambda (tag) (member (tag-file tag) sourced)) found))
          (directory (directory-of (world-path world file)))
          (near (remove-if-not (lambda (tag) (string= directory (directory-of (world-path world (tag-file tag))))) found)))
@@ -86,8 +88,6 @@
 
 (define-family (:shell :r :julia)
   :import-module #'sourced-file :outer-name #'outer-name-of :guess nil)
-(define-family :lisp
-  :outer-name #'outer-name-of :guess nil)
 (define-family :lua
   :import-module #'lua-module :exported #'lua-exported :outer-name #'outer-name-of)
 (define-family :perl
