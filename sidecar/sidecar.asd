@@ -141,6 +141,7 @@
    (:file "graph/families/c")
    (:file "graph/families/rust")
    (:file "graph/families/declared")
+   (:file "graph/families/file-modules")
    ;; search: tokens, fields, ranking
    (:file "search/terms")
    (:file "search/inverted")

@@ -192,6 +192,7 @@
     (cond ((null tag) nil)
           ((and (value-p tag) (eq (value-kind tag) :builtin))
            (or (funcall (family-apply-builtin (find-family (value-file tag))) world (value-name tag) arguments) tag))
+          ((and (value-is tag :module) (family-file-types (family-of world (value-file tag)))) tag)
           ((value-p tag) (let ((value (instantiate tag)))
                            (if (and arguments (value-is value :instance) (null (value-arguments value)))
                                (make-value :instance :file (value-file value) :ref (value-ref value) :arguments arguments)

@@ -6,12 +6,12 @@
   (:import-from #:opl.graph.world #:world-family)
   (:export #:define-family #:family #:family-of #:find-family #:family-name
            #:family-import-module #:family-exported #:family-outer-name #:family-outer-type #:family-extra-members #:family-extra-heritage
-           #:family-constructor #:family-select #:family-accepts #:family-overloads #:family-callee #:family-builtin-member
+           #:family-constructor #:family-select #:family-accepts #:family-overloads #:family-callee #:family-extension #:family-builtin-member
            #:family-builtin-callback #:family-builtin-call #:family-apply-builtin
            #:family-package-member #:family-twin #:family-declarations-p #:family-whole-module #:family-assigned-field
            #:family-builtin-names #:family-call-constructs #:family-implicit-self #:family-all-exported
            #:family-guess #:family-rebinds #:family-class-names #:family-linear
-           #:family-parameter #:family-returned #:family-iterated #:family-called-as))
+           #:family-parameter #:family-returned #:family-iterated #:family-called-as #:family-file-types))
 (in-package #:opl.graph.family)
 
 (defstruct family
@@ -44,6 +44,9 @@
   (select (constantly nil) :type function)
   ;; (world file site) => meaning and rule of what is called, asked first; nil: as the callee's node says
   (callee (constantly nil) :type function)
+  ;; (world file site) => tags of functions written outside of the type whose members they are called as; asked when the
+  ;; receiver is not known or has no such member
+  (extension (constantly nil) :type function)
   ;; (world file site tag rule) => whether the call can mean TAG, found by RULE
   (accepts (constantly t) :type function)
   ;; (world value name) => value of member NAME of a :builtin VALUE (its arguments are type arguments)
@@ -75,6 +78,7 @@
   (rebinds nil)                         ; a variable is any of what is assigned to it, not only the first
   (class-names nil)                     ; right in a class's body its members are names
   (linear nil)                          ; `super' means the first parent that has the member
+  (file-types nil)                      ; a file is a type, whose members are what it defines
   (guess t)                             ; a method name unique in the repository is `possible'
   (default-name nil))                   ; "default" when modules have a default export
 

@@ -35,7 +35,7 @@
   '((:local . :exact) (:same-file . :exact) (:import . :exact) (:package . :exact) (:module . :exact) (:self . :exact)
     (:implicit-self . :exact) (:super . :exact) (:static . :exact) (:typed . :exact) (:construct . :exact)
     (:object . :exact) (:alias . :likely) (:typed-union . :likely) (:inferred . :possible) (:overloads . :likely)
-    (:same-directory . :likely) (:declared . :exact) (:linked . :likely) (:ambiguous . :possible) (:passed . :possible) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
+    (:same-directory . :likely) (:declared . :exact) (:linked . :likely) (:extension . :likely) (:ambiguous . :possible) (:passed . :possible) (:unique . :possible) (:member-unique . :possible) (:override . :possible)))
 
 (defun site-rule-certainty (rule) (or (cdr (assoc rule *certainties*)) :likely))
 
@@ -294,6 +294,9 @@ to be called), certainty (:exact :likely :possible), rule (a keyword)."
                      (setf tags made unsure (or unsure doubtful))))
                  (setf rule (if (or unsure (and (rest tags) (member rule '(:typed :self :import :same-file)))) :overloads rule))
                  (values tags (site-rule-certainty rule) rule))
+                ((and (/= callee +none+) (= (node-op run callee) +op-member+)
+                      (setf tags (funcall (family-extension (family-of world file)) world file site)))
+                 (values tags (site-rule-certainty :extension) :extension))
                 ((eq rule :unknown-receiver)
                  (let ((guess (unique-member world file (site-name run site))))
                    (and guess (values (list guess) :possible :member-unique))))))))))

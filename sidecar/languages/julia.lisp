@@ -59,10 +59,16 @@
            (("for" "if") (advance r) (unless (julia-bracketed r) (block-body r)))
            (("using" "import") (import-statement r i))
            ("const" (advance r) (when (and (identifier-at-p r (p)) (is r (1+ (p)) "="))
-                                  (define r (name-at r (p)) (known "constant") (p) :from i :end (line-at r i) :flags +exported+)
+                                  (define r (name-at r (p)) (known "constant") (p) :from i :end (line-at r i) :flags +exported+
+                                                                                   :value (other-name r (+ (p) 2)))
                                   (incf (p) 2)))
            (("else" "elseif" "catch" "finally" "return" "in" "where" "global" "local" "export" "public" "true" "false" "nothing") (advance r))
            (t (word r i)))))))
+
+(defun other-name (r i)
+  "The node of the name at I when it stands there alone, const HT = HTTP; else none."
+  (declare (type index i))
+  (if (and (identifier-at-p r i) (or (>= (1+ i) (limit)) (line-begins-p r (1+ i)) (is r (1+ i) ";"))) (name-node r (name-at r i)) +none+))
 
 (defun bracket (r open)
   (declare (type julia r) (type index open))
@@ -74,9 +80,10 @@
   "A call, a short definition f(x) = …, or a variable."
   (declare (type julia r) (type index i))
   (advance r)
-  (let ((open (p)))
+  (let ((open (p)) (last (qualified-definition r i)))
     (declare (type index open))
     (cond
+      (last (short-definition r last (- last 2)))
       ((and (name-begins-p r (name-at r i) 64) (> (the index (opl.source.names:name-length (reading-names r) (name-at r i))) 1))
        (macro-call r i))
       ((and (is r open "(") (adjacent-p r open))
@@ -91,6 +98,19 @@
       (member-node r (name-node r (name-at r (- i 2))) (name-at r i))
       +none+))
 
+(defun qualified-definition (r i)
+  "The token of the name that Base.f(x) = …, which begins at I, defines; or nil."
+  (declare (type index i))
+  (when (and (is r (1+ i) ".") (line-begins-p r i))
+    (let ((j i))
+      (declare (type index j))
+      (loop while (and (is r (1+ j) ".") (identifier-at-p r (+ j 2))) do (incf j 2))
+      (and (> j i) (is r (1+ j) "(") (adjacent-p r (1+ j)) (short-definition-p r i (1+ j)) j))))
+
+(defun extends (r def qualifier)
+  "DEF is written after the name at QUALIFIER, a module's."
+  (when (identifier-at-p r qualifier) (mark r (known "extends") (name-at r qualifier) def)))
+
 (defun short-definition-p (r i open)
   "f(x) = …, f(x)::T = …, f(x) where T = …, at the start of a line."
   (declare (type julia r) (type index i open))
@@ -101,9 +121,12 @@
                do (setf j (if (is r j "{") (1+ (the index (closer r j))) (1+ j))))
          (and (is r j "=") (not (line-begins-p r j))))))
 
-(defun short-definition (r i)
+(defun short-definition (r i &optional qualifier)
   (declare (type julia r) (type index i))
-  (let* ((def (define r (name-at r i) (known "function") i :flags +exported+ :parent (reading-def r))) (scope (open-scope r +function-scope+ def)))
+  (setf (p) (1+ i))
+  (let* ((def (define r (name-at r i) (known "function") i :flags +exported+ :parent (reading-def r) :bind (not qualifier)))
+         (scope (open-scope r +function-scope+ def)))
+    (when qualifier (extends r def qualifier))
     (with-definition (r def scope)
       (parameters r)
       (loop while (and (< (p) (limit)) (not (is r (p) "="))) do (advance r))
@@ -151,7 +174,10 @@
     (cond
       ((not (and (identifier-at-p r i) (< i (limit)))) (block-body r))
       (t
-       (let* ((def (define r (name-at r i) kind i :from first :flags +exported+ :parent (reading-def r))) (scope (open-scope r +function-scope+ def)))
+       (let* ((qualified (is r (1- i) "."))
+              (def (define r (name-at r i) kind i :from first :flags +exported+ :parent (reading-def r) :bind (not qualified)))
+              (scope (open-scope r +function-scope+ def)))
+         (when qualified (extends r def (- i 2)))
          (setf (p) (1+ i))
          (when (is r (p) "{") (bracket r (p)))
          (with-definition (r def scope)

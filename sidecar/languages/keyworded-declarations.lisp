@@ -46,6 +46,12 @@
              (return (take-expression-body w def (if (token-at w (1+ j) "{") j j) to)))
             ((token-at w j ";") (return (finish w def j nil (1+ j))))
             ((token-at w j "}") (return (finish w def (1- j) nil j)))
+            ((and (tongue-bare-result *tongue*) (= j i) (/= def +none+) (not (token-at w j "callconv" "align" "linksection")))
+             (let ((end (or (find-at-depth w j to (lambda (k) (token-at w k "{" ";"))) to)))
+               (declare (type fixnum end))
+               (let ((mark (find-at-depth w j end (lambda (k) (token-at w k "!")))))
+                 (setf (draft-def-type (w-facts w) def) (type-node w (if mark (1+ (the fixnum mark)) j) end)
+                       j (if (token-at w j "struct" "enum" "union") (1+ (closer w end to)) end)))))
             ((and (in-word-set-p (name w j) (tongue-result *tongue*)) (<= (kind w j) +punctuation+))
              (multiple-value-bind (type next)
                  (if (token-at w (1+ j) "(")
@@ -108,6 +114,7 @@
                     :flags (logior flags (if local +local+ 0) (if test +test+ 0))))
              (next to))
         (declare (type fixnum at))
+        (let ((receiver (extended-type w word at))) (when receiver (add-mark (w-facts w) (known "extends") receiver def)))
         (let ((old (w-member w)))
           (setf (w-member w) nil)
           (with-body (w def)
@@ -125,6 +132,19 @@
         (when test
           (add-test (w-facts w) (name w at) (line w at) (draft-def-end (w-facts w) def) +none+))
         next))))
+
+(defun extended-type (w word at)
+  "The name of the type that the function named at AT extends, fun Type<T>.name(), or nil."
+  (declare (type fixnum word at))
+  (let ((j (1- at)))
+    (declare (type fixnum j))
+    (when (and (> j word) (token-at w j "." "?."))
+      (decf j)
+      (when (token-at w j "?") (decf j))
+      (when (token-at w j ">")
+        (loop repeat 40 until (or (<= j word) (token-at w j "<")) do (decf j))
+        (decf j))
+      (and (> j word) (identifier-p w j) (name w j)))))
 
 (defun test-name-p (w at)
   "testX of XCTest and forge."

@@ -32,6 +32,7 @@
   (tests (word-set "Test" "ParameterizedTest" "RepeatedTest") :type simple-bit-vector) ; annotations
   (unnamed (word-set) :type simple-bit-vector)     ; functions whose word is their name: init, constructor
   (type-open "<" :type string)                     ; bracket of type parameters
+  (bare-result nil)                                ; fn f() Error!T { }: the result stands right after the parameters
   (expression-bodies nil)                          ; fun f() = expression
   (blocks nil)                                     ; f { … } calls f
   (classes-construct t)                            ; T(…) constructs

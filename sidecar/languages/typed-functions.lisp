@@ -207,6 +207,8 @@ walk has looked at `+most-looks+' tokens before. Initialisers of C++ are passed 
          (old (w-member w)) (next to))
     (declare (type fixnum close mark))
     (when outside (add-mark (w-facts w) (known "receiver") outside def))
+    ;; static int Size(this string text)
+    (when (and (token-at w (1+ open) "this") (identifier-p w (+ open 2))) (add-mark (w-facts w) (known "extends") (name w (+ open 2)) def))
     (setf (w-member w) nil)
     (with-body (w def)
       (when type-from (setf (draft-def-type (w-facts w) def) (type-node w type-from at)))

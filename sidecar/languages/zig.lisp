@@ -3,7 +3,7 @@
 (defpackage #:opl.languages.zig
   (:use #:cl #:opl.languages.keyworded #:opl.languages.braces #:opl.source.facts)
   (:import-from #:opl.languages.extractor #:define-extractor)
-  (:import-from #:opl.source.tokens #:tokens-count #:token-kind #:+string+ #:string-content)
+  (:import-from #:opl.source.tokens #:tokens-count #:token-kind #:token-text #:+string+ #:string-content)
   (:import-from #:opl.source.names #:known #:+none+))
 (in-package #:opl.languages.zig)
 
@@ -18,7 +18,7 @@
                     "struct" "suspend" "switch" "test" "threadlocal" "try" "union" "unreachable" "usingnamespace" "var" "volatile" "while")
    :openers (words "else" "defer" "errdefer" "comptime")
    :imports (words)
-   :result (words)
+   :result (words) :bare-result t
    :lines nil))
 
 (defun container (w i to)
@@ -77,12 +77,44 @@
           (with-body (w def) (code w (1+ brace) close)))
         (1+ close)))))
 
+(defun file-name (path) (subseq path (1+ (or (position #\/ path :from-end t) -1))))
+
+(defun take-import (w word to)
+  "const X = @import(\"y.zig\") const T = @import(\"y.zig\").T or const Self = @This() at WORD; the token after, or nil."
+  (declare (type fixnum word to))
+  (let ((at (1+ word)) (call (+ word 3)))
+    (declare (type fixnum at call))
+    (when (and (= (w-def w) +none+) (identifier-p w at) (token-at w (+ word 2) "=") (< call to)
+               (string= "@This" (token-text (w-tokens w) call)))
+      (let ((import (add-import (w-facts w) (name w at) (known "*") (string-name w (file-name (w-path w))) (w-scope w) +relative+ (line w word))))
+        (bind w (name w at) :kind +imported+ :target import)
+        (return-from take-import (1+ (closer w (1+ call) to)))))
+    (when (and (identifier-p w at) (token-at w (+ word 2) "=") (< call to) (string= "@import" (token-text (w-tokens w) call)) (token-at w (1+ call) "(")
+               (= (kind w (+ call 2)) +string+))
+      (let* ((text (string-content (w-tokens w) (+ call 2))) (close (closer w (1+ call) to))
+             (member (and (token-at w (1+ close) ".") (identifier-p w (+ close 2)) (token-at w (+ close 3) ";") (name w (+ close 2))))
+             (import (add-import (w-facts w) (name w at) (or member (known "*")) (string-name w text) (w-scope w) +relative+ (line w word))))
+        (declare (type fixnum close))
+        (bind w (name w at) :kind +imported+ :target import)
+        (if member (+ close 3) (1+ close))))))
+
+(defun take-file-field (w i to)
+  "n: T = value, of the struct that the file itself is; the token after, or nil."
+  (declare (type fixnum i to))
+  (when (and (= (w-def w) +none+) (identifier-p w i) (token-at w (1+ i) ":") (or (= i 0) (new-line-p w i)))
+    (let* ((end (or (find-at-depth w i to (lambda (j) (token-at w j "," ";"))) to)) (equals (find-at-depth w i end (lambda (j) (token-at w j "=")))))
+      (declare (type fixnum end))
+      (set-end w (define w i (known "field") :to end :type (nth-value 0 (parse-type w (+ i 2) (or equals end)))) (1- end))
+      (1+ end))))
+
 (defun statement-of (w i to)
   (declare (type fixnum i to))
   (multiple-value-bind (j flags) (skip-annotations w i to)
     (declare (type fixnum j))
-    (or (and (token-at w j "const" "var") (take-container w i j to flags))
+    (or (and (token-at w j "const" "var") (take-import w j to))
+        (and (token-at w j "const" "var") (take-container w i j to flags))
         (and (token-at w i "test") (take-test w i to))
+        (take-file-field w i to)
         (statement w i to))))
 
 (define-extractor :zig (tokens facts names path) (:ctags-kinds ())

@@ -4,6 +4,8 @@
 
 (defun sorted (list) (sort (copy-list list) #'string<))
 
+(defun check-edges (wanted files) (check-equal (sorted wanted) (sorted (edges-of files))))
+
 (deftest go-packages-receivers-and-embedding
   (check-equal (sorted '("a.go:8 New > store/store.go:3" "a.go:9 Put > store/more.go:2" "a.go:10 Size > store/store.go:5" "a.go:11 twice > b.go:2"))
                (sorted (edges-of `(("go.mod" . "module example.com/shop
@@ -56,3 +58,64 @@
                (sorted (edges-of `(("a/A.kt" . ,(lines "package a" "class Store { fun load(): Int = 1 }" "fun helper() {}" "fun lonely() {}"))
                            ("a/B.kt" . ,(lines "package a" "fun run(s: Store) {" "  println(1)" "  val t = Store()" "  s.load()" "  helper()" "}"))
                            ("c/C.kt" . ,(lines "package c" "fun go() { lonely() }")))))))
+
+(deftest kotlin-extensions-of-types-from-outside
+  (check-edges '("b/Use.kt:4 shorten > a/Text.kt:2 likely" "c/Star.kt:3 shorten > a/Text.kt:2 likely")
+               `(("a/Text.kt" . ,(lines "package a" "fun String.shorten(n: Int): String = this" "fun String.repeat(n: Int): String = this" "fun String.size2(): Int = 1"))
+                 ("a/Box.kt" . ,(lines "package other" "class Box { fun size2(): Int = 2 }"))
+                 ("b/Use.kt" . ,(lines "package b" "import a.shorten" "import a.repeat" "fun run(x: String) { x.shorten(1); x.repeat(2); unknown().size2() }"))
+                 ("c/Star.kt" . ,(lines "package c" "import a.*" "fun run() { open().shorten(1) }"))
+                 ;; not imported
+                 ("d/None.kt" . ,(lines "package d" "fun run() { open().shorten(1) }")))))
+
+(deftest c-sharp-extensions-of-types-from-outside
+  (check-edges '("Use.cs:3 Shorten > Text.cs:2 likely")
+               `(("Text.cs" . ,(lines "namespace Shop.Text;" "public static class Texts { public static string Shorten(this string text, int n) { return text; } }"))
+                 ("Use.cs" . ,(lines "namespace Shop.App;" "class Use {" "  void Run(object x) { x.ToString().Shorten(1); }" "}")))))
+
+(deftest swift-extensions-of-types-from-outside
+  (check-edges '("Use.swift:2 shorten > Text.swift:2 likely")
+               `(("Text.swift" . ,(lines "extension String {" "  func shorten() -> String { return self }" "}"))
+                 ("Use.swift" . ,(lines "func run(x: String) {" "  print(x.shorten())" "}")))))
+
+(deftest packages-of-r-are-seen-by-their-tests
+  (check-edges '("R/b.R:1 trim > R/a.R:1" "tests/testthat/test-a.R:1 trim > R/a.R:1")
+               `(("R/a.R" . ,(lines "trim <- function(x) base::nchar(x)")) ("other/R/c.R" . ,(lines "trim <- function(x) 2"))
+                 ("R/b.R" . ,(lines "more <- function(x) trim(x)"))
+                 ("tests/testthat/test-a.R" . ,(lines "test_that('x', expect_equal(trim(1), 1))")))))
+
+(deftest packages-of-julia-modules-by-another-name-and-methods
+  (check-edges '("src/Shop.jl:4 read! > src/b.jl:1 likely" "src/Shop.jl:4 read! > src/b.jl:2 likely" "test/runtests.jl:3 read! > src/b.jl:1 likely"
+                 "test/runtests.jl:3 read! > src/b.jl:2 likely" "test/runtests.jl:4 Box > src/b.jl:3" "test/runtests.jl:5 start > src/Shop.jl:4")
+               `(("src/Shop.jl" . ,(lines "module Shop" "include(\"b.jl\")" "Base.push!(b::Box, x) = b" "start(x) = read!(x)" "end"))
+                 ("src/b.jl" . ,(lines "read!(x) = 1" "read!(x, y) = 2" "struct Box" "  n" "end"))
+                 ;; a method of Base's function is not what push! means
+                 ("test/runtests.jl" . ,(lines "using Shop" "const S = Shop" "f() = Shop.read!(1)" "g() = S.Box(1)" "h() = start(1)" "k() = push!([], 1)")))))
+
+(deftest ruby-helpers-of-tests-and-classes-from-outside-that-are-opened-again
+  (check-edges '("lib/tasks.rb:2 say > lib/say.rb:1 likely" "spec/a_spec.rb:2 expect_offense > lib/support.rb:2 likely" "test/a_test.rb:2 assert_body > test/helper.rb:2"
+                 "lib/other.rb:3 expect_offense > lib/support.rb:2 possible")
+               `(("lib/support.rb" . ,(lines "module Support" "  def expect_offense(x); end" "  def describe(x); end" "end"))
+                 ("lib/say.rb" . ,(lines "def say(x); end"))
+                 ("lib/tasks.rb" . ,(lines "task :x do" "  say(1)" "end"))
+                 ("lib/other.rb" . ,(lines "class Other" "  def run" "    expect_offense(1)" "  end" "end"))
+                 ("spec/a_spec.rb" . ,(lines "describe 'x' do" "  it('y') { expect_offense(1) }" "end"))
+                 ("test/helper.rb" . ,(lines "class Minitest::Test" "  def assert_body(x); end" "end"))
+                 ("test/a_test.rb" . ,(lines "class ATest < Minitest::Test" "  def test_a; assert_body(1); end" "end")))))
+
+(deftest zig-files-are-structs-imported-by-path
+  (check-edges '("a.zig:7 go > util.zig:1" "a.zig:8 open > util.zig:5" "a.zig:9 open > util.zig:5" "a.zig:10 more > Own.zig:3" "a.zig:12 init > util.zig:4"
+                 "a.zig:13 open > util.zig:5" "a.zig:14 init > util.zig:4" "a.zig:15 named > src/tracy.zig:1")
+               `(("util.zig" . ,(lines "pub fn go(x: i32) void {}" "pub const Box = struct {" "    n: i32," "    pub fn init() !Box { return .{ .n = 1 }; }"
+                                       "    pub fn open(self: *Box) void {}" "};"))
+                 ("Own.zig" . ,(lines "const Own = @This();" "n: i32," "pub fn more(self: *Own) void { self.n = 1; }"))
+                 ("src/tracy.zig" . ,(lines "pub fn named() void {}"))
+                 ("a.zig" . ,(lines "const util = @import(\"util.zig\");" "const Box = util.Box;" "const Box2 = @import(\"util.zig\").Box;" "const Own = @import(\"Own.zig\");"
+                                    "const tracy = @import(\"tracy\");" "pub fn run(b: *Box, c: *util.Box, o: *Own) void {" "  util.go(1);" "  b.open();" "  c.open();" "  o.more();"
+                                    "  std.debug.print(1);" "  var d = Box.init();" "  d.open();" "  Box2.init();" "  tracy.named();" "}")))))
+
+(deftest ocaml-files-are-modules
+  (check-edges '("bin/a.ml:2 get_stderr > lib/formatters.ml:1" "bin/a.ml:3 trim > lib/util.ml:1" "bin/a.ml:4 deep > lib/formatters.ml:3" "bin/a.ml:5 trim > lib/util.ml:1")
+               `(("lib/formatters.ml" . ,(lines "let get_stderr () = 1" "module Inner = struct" "  let deep x = x" "end")) ("lib/formatters.mli" . ,(lines "val get_stderr : unit -> int"))
+                 ("lib/util.ml" . ,(lines "let trim x = x"))
+                 ("bin/a.ml" . ,(lines "open Util" "let run x = Formatters.get_stderr ()" "let b x = trim x" "let c x = Formatters.Inner.deep x" "let d x = List.map go x; Util.trim x")))))

@@ -101,3 +101,16 @@
         (check-equal '(("area" 1) ("total" 2) ("run" 3))
                      (mapcar (lambda (edge) (list (first (names (list (opl.graph.edges:edge-caller edge)))) (opl.graph.edges:edge-hops edge)))
                              (opl.graph.edges:reach world (list (tag "side")) :hops 5 :possible t)))))))
+
+;; `@/', `~/' and `$lib/' are no packages: the tools of these projects say elsewhere what they mean.
+(deftest customary-names-of-a-projects-own-folders
+  (check-equal '("resources/js/page.js:2 send > resources/js/api.js:1" "web/src/routes/page.ts:3 get > web/src/lib/api.ts:1" "web/src/routes/page.ts:4 put > web/src/lib/index.ts:1"
+                 "web/src/routes/page.ts:5 trim > web/src/text.ts:1")
+               (edges-of `(("web/package.json" . "{\"name\": \"web\"}")
+                           ("web/src/lib/api.ts" . "export function get() {}")
+                           ("web/src/lib/index.ts" . "export function put() {}")
+                           ("web/src/text.ts" . "export function trim() {}")
+                           ("web/src/routes/page.ts" . ,(lines "import { get } from '$lib/api'; import { put } from '$lib'; import { trim } from '@/text'" "import { other } from '@other/text'"
+                                                               "get()" "put()" "trim(); other()"))
+                           ("resources/js/api.js" . "export function send() {}")
+                           ("resources/js/page.js" . ,(lines "import { send } from '@/api'" "send()"))))))

@@ -1,12 +1,13 @@
-;;;; Languages resolved by what they declare and no more: Kotlin, Scala, C#, Swift, Dart, Solidity, Zig, C++, Haskell,
-;;;; OCaml, SQL. Names of the file and of its package are certain; a name that one definition of the repository
+;;;; Languages resolved by what they declare and no more: Kotlin, Scala, C#, Swift, Dart, Solidity, C++, Haskell,
+;;;; SQL; in part Zig and OCaml (file-modules.lisp). Names of the file and of its package are certain; a name that one definition of the repository
 ;;;; bears alone is likely; members need a receiver whose type is written down.
 
 (defpackage #:opl.graph.families.declared
   (:use #:cl #:opl.source.facts #:opl.graph.world #:opl.graph.family #:opl.graph.values #:opl.graph.types)
   (:import-from #:opl.source.names #:+none+ #:known #:find-name)
   (:import-from #:opl.graph.families.java #:select-by-arguments)
-  (:import-from #:opl.graph.families.c #:called-function #:included-file))
+  (:import-from #:opl.graph.families.c #:called-function #:included-file)
+  (:export #:outer-name-of #:accepts-p #:space-kind-p))
 (in-package #:opl.graph.families.declared)
 
 (declaim (optimize (speed 1) (safety 1)))
@@ -42,6 +43,7 @@
       (when (and (logtest +star+ (import-flags run import)) (string= text (name-text world (import-module run import)))) (return t)))))
 
 (defun outer-name-of (world file name mode)
+  "What NAME means that FILE does not bind: definitions of its package or folder, or the only one there is. Second value: the rule."
   (declare (ignore mode))
   (let* ((all (candidates world file name)) (package (package-of world file)) (directory (directory-of (world-path world file)))
          (near (remove-if-not (lambda (tag)
@@ -79,6 +81,62 @@
           (do-members (def) (view (tag-def other) name) (push (make-tag (tag-file other) def) found)))))
     (nreverse found)))
 
+;;; Extensions of types that are not the repository's: fun String.shorten(), static int Size(this string text), extension String { }
+
+(defparameter *common-members*
+  '("add" "addAll" "and" "append" "apply" "clear" "clone" "close" "collect" "compareTo" "contains" "copy" "count" "dispose" "equals" "exists" "filter"
+    "find" "first" "flatMap" "fold" "forEach" "format" "get" "getOrElse" "hash" "hashCode" "indexOf" "insert" "isEmpty" "iterator" "join" "last" "length" "let"
+    "map" "max" "min" "minus" "next" "or" "plus" "print" "println" "put" "read" "reduce" "remove" "repeat" "replace" "reversed" "run" "set" "shl" "shr" "size" "sort"
+    "sorted" "split" "start" "startsWith" "substring" "endsWith" "flush" "delete" "value" "sum" "take" "times" "toByte" "toDouble" "toFloat" "toInt" "toList" "toLong" "toSet" "toShort" "toString" "trim" "update" "use"
+    "with" "write" "xor" "Add" "Clear" "Contains" "Dispose" "Equals" "Exists" "First" "Format" "Get" "Insert" "Join" "Remove" "Replace" "Select" "Set" "Sort" "Split"
+    "ToArray" "ToList" "ToString" "Trim" "Where" "Write")
+  "Members that the types of the languages' own libraries have: a receiver of which nothing is known has them more likely than an extension.")
+
+(defun extending (world file)
+  "Ordinals of the functions of FILE that extend a type, as keys of a table."
+  (remembered (world :extending file)
+    (let ((table (make-hash-table)))
+      (do-marks (value more) ((world-run world file) (known "extends")) (setf (gethash more table) value))
+      table)))
+
+(defun extension-p (world tag)
+  "Whether TAG extends a type, by itself or in an extension of one that is from outside."
+  (let ((parent (tag-parent world tag)))
+    (or (gethash (tag-def tag) (extending world (tag-file tag)))
+        (and parent (= (tag-kind world parent) (known "extension"))
+             (notany (lambda (other) (class-kind-p (tag-kind world other))) (candidates world (tag-file tag) (tag-name world parent)))))))
+
+(defun sees-p (world file tag)
+  "Whether the code of FILE sees the extension TAG: it is of its package or one around that, or imported; in C#, where a project may import for
+all of its files, of namespaces that begin alike; in Dart, whose imports are paths, of the same folder."
+  (let ((own (package-of world file)) (other (package-of world (tag-file tag))) (family (world-family world file)))
+    (cond ((eq family :dart) (string= (directory-of (world-path world file)) (directory-of (world-path world (tag-file tag)))))
+          ((or (null other) (null own)) t)
+          ((string= own other))
+          ((eql 0 (search (concatenate 'string other ".") own)))
+          ((eq family :csharp) (string= (subseq own 0 (position #\. own)) (subseq other 0 (position #\. other))))
+          ((imported-text-p world file other))
+          (t (let ((run (world-run world file)))
+               (dotimes (import (import-count run))
+                 (when (and (= (import-name run import) (tag-name world tag)) (string= other (name-text world (import-module run import)))) (return t))))))))
+
+(defun extensions-called (world family name)
+  "The extensions called NAME, when that is no member of a type as well."
+  (remembered (world :extensions family name)
+    (let ((found '()) (member-p (member (name-text world name) *common-members* :test #'string=)))
+      (unless member-p
+        (do-named (tag) (world name)
+          (when (and (eq (world-family world (tag-file tag)) family) (function-kind-p (tag-kind world tag)) (not (logtest +local+ (tag-flags world tag))))
+            (cond ((extension-p world tag) (push tag found))
+                  ((tag-parent world tag) (setf member-p t))))))
+      (if member-p '() (nreverse found)))))
+
+(defun extension-of (world file site)
+  "The extension that SITE calls: the one that FILE sees, whose receiver is not known."
+  (let* ((found (extensions-called world (world-family world file) (site-name (world-run world file) site)))
+         (seen (remove-if-not (lambda (tag) (sees-p world file tag)) found)))
+    (and seen (null (rest seen)) seen)))
+
 (defun constructor-of (world tag file site)
   (let ((found '()) (run (world-run world (tag-file tag))))
     (loop for def from (1+ (tag-def tag)) below (min (def-count run) (+ (tag-def tag) 400))
@@ -92,17 +150,18 @@
          (or (function-kind-p kind) (class-kind-p kind) (= kind (known "modifier")) (= kind (known "event")) (= kind (known "error"))
              (= kind (known "accessor")) (= kind (known "procedure"))))))
 
-(define-family (:kotlin :scala :swift :dart :csharp :solidity :zig)
+(define-family (:kotlin :scala :swift :dart :csharp :solidity)
   :import-module #'import-module-of
   :outer-name #'outer-name-of
   :package-member #'member-of-package
   :extra-members #'extra-members-of
+  :extension #'extension-of
   :constructor #'constructor-of
   :select #'select-by-arguments
   :accepts #'accepts-p
   :overloads t :implicit-self t :call-constructs t :guess nil)
 
-(define-family (:haskell :ocaml :sql :terraform)
+(define-family (:haskell :sql :terraform)
   :outer-name #'outer-name-of
   :accepts #'accepts-p
   :guess nil)

@@ -86,8 +86,64 @@
       (when (= (tag-kind world tag) (known "package")) (push tag packages)))
     (if packages (car (last packages)) (outer-name-of world file name mode))))
 
-(define-family (:shell :r :julia)
+;;; Packages of R and Julia: what stands in R/ or src/ is seen by all of the package, its tests among them
+
+(defparameter *package-folders* '("R" "src" "ext" "test" "tests" "docs" "doc" "bench" "benchmark" "examples" "inst" "vignettes" "data-raw")
+  "Folders right in a package.")
+
+(defun package-root (path)
+  "The folder of the package that the file PATH is in, with its slash; empty at the root."
+  (loop for start = 0 then (1+ slash)
+        for slash = (position #\/ path :start start)
+        while slash
+        do (when (member (subseq path start slash) *package-folders* :test #'string=) (return (subseq path 0 start)))
+        finally (return (subseq path 0 start))))
+
+(defun in-package-p (world root tag)
+  (let ((path (world-path world (tag-file tag))))
+    (loop for folder in '("R/" "src/")
+            thereis (let ((start (concatenate 'string root folder))) (eql (mismatch start path) (length start))))))
+
+(defun extends-other-p (world tag)
+  "Whether TAG is written as a method of another module's function, Base.show(…): the bare name means that one."
+  (do-marks (value more) ((world-run world (tag-file tag)) (known "extends"))
+    (when (= more (tag-def tag)) (return (null (module-tag world (tag-file tag) (name-text world value)))))))
+
+(defun module-tag (world file text)
+  (let ((found nil) (name (opl.source.names:find-name (world-names world) text)))
+    (when name
+      (do-named (tag) (world name)
+        (when (and (null found) (eq (world-family world file) (world-family world (tag-file tag))) (= (tag-kind world tag) (known "module")))
+          (setf found tag))))
+    found))
+
+(defun package-names (world file root name)
+  "Definitions of NAME in the package at ROOT, of the languages of FILE's family."
+  (remove-if-not (lambda (tag) (and (in-package-p world root tag) (not (extends-other-p world tag)))) (global-candidates world file name)))
+
+(defun packaged-name (world file name mode)
+  (let ((own (package-names world file (package-root (world-path world file)) name)))
+    (cond (own (values (if (rest own) own (first own)) :package))
+          ((module-tag world file (name-text world name)) (make-value :package :name (name-text world name) :file file))
+          ((some (lambda (tag) (extends-other-p world tag)) (global-candidates world file name)) nil)
+          (t (outer-name-of world file name mode)))))
+
+(defun packaged-member (world package name)
+  "NAME in the module that PACKAGE names: in the package whose file defines it."
+  (let* ((module (module-tag world (value-file package) (value-name package)))
+         (own (and module (package-names world (value-file package) (package-root (world-path world (tag-file module))) name))))
+    (cond ((null own) *external*) ((rest own) own) (t (first own)))))
+
+(defconstant +methods+ 12 "Methods of one name that a call may all mean; more say nothing.")
+
+(defun all-methods (world file site tags)
+  (declare (ignore world file site))
+  (and (<= (length tags) +methods+) (values tags t)))
+
+(define-family :shell
   :import-module #'sourced-file :outer-name #'outer-name-of :guess nil)
+(define-family (:r :julia)
+  :import-module #'sourced-file :outer-name #'packaged-name :package-member #'packaged-member :select #'all-methods :guess nil)
 (define-family :lua
   :import-module #'lua-module :exported #'lua-exported :outer-name #'outer-name-of)
 (define-family :perl

@@ -85,9 +85,56 @@
         (when (and (= (def-parent run def) +none+) (holder-p (def-kind run def)))
           (pushnew (outermost world (make-tag file def)) found :test #'string=))))))
 
+(defparameter *from-outside*
+  '("after" "allow" "around" "attr_accessor" "attr_reader" "attr_writer" "before" "catch" "context" "describe" "desc" "double" "eq" "expect" "fail" "feature" "file"
+    "format" "gets" "include" "extend" "instance_double" "is_expected" "it" "lambda" "let" "let!" "loop" "namespace" "open" "p" "pending" "pp" "print" "private"
+    "proc" "protected" "public" "puts" "raise" "rand" "require" "require_relative" "scenario" "setup" "shared_context" "shared_examples" "should" "skip" "sleep"
+    "spy" "stub" "subject" "system" "task" "teardown" "test" "throw" "trap" "warn" "xit")
+  "Words without a receiver that Ruby itself, RSpec, minitest or rake define.")
+
+(defun test-path-p (path)
+  (some (lambda (folder) (or (eql 0 (search folder path)) (search (concatenate 'string "/" folder) path))) '("spec/" "test/" "tests/" "features/")))
+
+(defun word-alone (world file name)
+  "What NAME, called without a receiver, means when the class around has no such method: the one that a file defines for all, or, in tests, that
+a module defines, which something includes for them. Any other is possible."
+  (let ((found '()))
+    (unless (member (name-text world name) *from-outside* :test #'string=)
+      (do-named (tag) (world name)
+        (when (and (eq (world-family world (tag-file tag)) :ruby) (function-kind-p (tag-kind world tag)) (not (logtest +local+ (tag-flags world tag))))
+          (push tag found))))
+    (when (and found (null (rest found)))
+      (let ((holder (tag-parent world (first found))))
+        (values (first found)
+                (if (or (null holder) (and (= (tag-kind world holder) (known "module")) (test-path-p (world-path world file)))) :linked :unique))))))
+
+;;; Modules from outside that the repository opens classes of: class Minitest::Test
+
+(defun foreign-spaces (world)
+  "Paths that stand before `::' in the path of a class opened here, as keys of a table."
+  (remembered (world :ruby-spaces)
+    (let ((table (make-hash-table :test 'equal)) (holders (holders world)))
+      (loop for path being the hash-keys of holders
+            do (loop for at = (search "::" path) then (search "::" path :start2 (+ at 2))
+                     while at
+                     do (unless (gethash (subseq path 0 at) holders) (setf (gethash (subseq path 0 at) table) t))))
+      table)))
+
+(defun space-value (world file path)
+  (and (gethash path (foreign-spaces world)) (make-value :package :name path :file file)))
+
+(defun member-of-space (world space name)
+  "The class or module NAME that is opened in the module from outside that SPACE names."
+  (let ((path (concatenate 'string (value-name space) "::" (name-text world name))))
+    (or (first (gethash path (holders world))) (space-value world (value-file space) path) *external*)))
+
 (defun outer-name-of (world file name mode)
-  "The constant NAME, wherever it is defined."
-  (declare (ignore mode))
+  "The constant NAME, wherever it is defined, or the method."
+  (if (capital-p world name)
+      (or (constant-named world file name) (space-value world file (name-text world name)))
+      (and (eq mode :expression) (word-alone world file name))))
+
+(defun constant-named (world file name)
   (when (capital-p world name)
     (remembered (world :ruby-constant file name)
       (let ((found '()))
@@ -135,6 +182,7 @@
   :called-as #'called-as
   :import-module #'import-module-of
   :outer-name #'outer-name-of
+  :package-member #'member-of-space
   :extra-members #'members-elsewhere
   :extra-heritage #'parents-elsewhere
   :constructor #'constructor-of

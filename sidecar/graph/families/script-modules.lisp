@@ -246,6 +246,20 @@ ours but the module is not found; nil for other packages."
     (when (string= directory "") (return nil))
     (setf directory (directory-of directory))))
 
+(defparameter *customary*
+  '(("$lib" "src/lib/") ("@" "src/" "" "app/" "resources/js/") ("~" "src/" "app/" "") ("@@" "") ("~~" ""))
+  "Beginnings of specifiers that no package can have, and the folders they mean in a project of SvelteKit, Vue, Nuxt, Remix or Laravel, whose
+tools say so in code or in files that they generate.")
+
+(defun customary-module (world directory specifier)
+  (let* ((slash (position #\/ specifier)) (folders (rest (assoc (subseq specifier 0 slash) *customary* :test #'string=))))
+    (when folders
+      (let* ((package (nearest-package world directory)) (root (if package (directory-of (world-path world package)) ""))
+             (rest (if slash (subseq specifier (1+ slash)) "")))
+        (loop for folder in folders
+              for path = (join-path root (concatenate 'string folder rest))
+                thereis (and path (find-module world path)))))))
+
 (defun resolve-specifier (world directory specifier)
   (let ((query (position-if (lambda (c) (find c "?!")) specifier)))
     (when (and query (plusp query)) (setf specifier (subseq specifier 0 query))))
@@ -254,7 +268,8 @@ ours but the module is not found; nil for other packages."
          (let ((path (join-path directory specifier))) (or (and path (find-module world path)) :external)))
         ((char= (char specifier 0) #\/) (or (find-module world (subseq specifier 1)) :external))
         ((char= (char specifier 0) #\#) (or (internal-module world directory specifier) (aliased-module world directory specifier) :external))
-        (t (let ((found (or (aliased-module world directory specifier) (package-module world directory specifier))))
+        (t (let ((found (or (aliased-module world directory specifier) (package-module world directory specifier)
+                            (customary-module world directory specifier))))
              (cond ((eq found :unknown) nil) (found found) (t :external))))))
 
 (defun script-module (world file import)
