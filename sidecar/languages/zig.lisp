@@ -79,6 +79,10 @@
 
 (defun file-name (path) (subseq path (1+ (or (position #\/ path :from-end t) -1))))
 
+(defun constant (w from at last)
+  "The definition of a constant whose name means what is imported."
+  (set-end w (define w at (known "constant") :from from :to (1+ (the fixnum last)) :bind nil) last))
+
 (defun take-import (w word to)
   "const X = @import(\"y.zig\") const T = @import(\"y.zig\").T or const Self = @This() at WORD; the token after, or nil."
   (declare (type fixnum word to))
@@ -88,6 +92,7 @@
                (string= "@This" (token-text (w-tokens w) call)))
       (let ((import (add-import (w-facts w) (name w at) (known "*") (string-name w (file-name (w-path w))) (w-scope w) +relative+ (line w word))))
         (bind w (name w at) :kind +imported+ :target import)
+        (constant w word at (closer w (1+ call) to))
         (return-from take-import (1+ (closer w (1+ call) to)))))
     (when (and (identifier-p w at) (token-at w (+ word 2) "=") (< call to) (string= "@import" (token-text (w-tokens w) call)) (token-at w (1+ call) "(")
                (= (kind w (+ call 2)) +string+))
@@ -96,6 +101,7 @@
              (import (add-import (w-facts w) (name w at) (or member (known "*")) (string-name w text) (w-scope w) +relative+ (line w word))))
         (declare (type fixnum close))
         (bind w (name w at) :kind +imported+ :target import)
+        (constant w word at (if member (+ close 2) close))
         (if member (+ close 3) (1+ close))))))
 
 (defun take-file-field (w i to)
