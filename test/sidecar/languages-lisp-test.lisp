@@ -88,4 +88,8 @@
 (deftest one-space-of-names-for-emacs-lisp
   (check-edges '("lisp/shop.el:2 shop-util-trim > util/shop-util.el:1 likely")
                `(("util/shop-util.el" . ,(lines "(defun shop-util-trim (x) x)" "(provide 'shop-util)"))
+                 ("util/other.clj" . ,(lines "(defn shop-run-more [x] x)"))
+                 ("util/other.scm" . ,(lines "(define (shop-run-more x) x)"))
+                 ;; a Lisp knows nothing of another
+                 ("util/use.lisp" . ,(lines "(defun use (x) (shop-run-more x) (shop-run x))"))
                  ("lisp/shop.el" . ,(lines "(require 'shop-util)" "(defun shop-run (x) (shop-util-trim (format \"%s\" x)))")))))

@@ -21,10 +21,12 @@
 
 (defun global-candidates (world file name)
   "The definitions of NAME that are seen all over, in FILE's family."
-  (let ((family (world-family world file)) (found '()))
-    (do-named (tag) (world name)
-      (when (and (eq family (world-family world (tag-file tag))) (global-p world tag)) (push tag found)))
-    (nreverse found)))
+  (let ((family (world-family world file)))
+    (remembered (world :global-names family name)
+      (let ((found '()))
+        (do-named (tag) (world name)
+          (when (and (eq family (world-family world (tag-file tag))) (global-p world tag)) (push tag found)))
+        (nreverse found)))))
 
 (defun read-files (world file)
   "Files that FILE sources or includes."
@@ -34,10 +36,10 @@
             for target = (import-file world file import)
             when (integerp target) collect target))))
 
-(defun outer-name-of (world file name mode)
-  "The definition of NAME that is seen all over."
+(defun outer-name-of (world file name mode &optional (found (global-candidates world file name)))
+  "The definition of NAME that is seen all over, among FOUND."
   (declare (ignore mode))
-  (let* ((found (global-candidates world file name)) (sourced (and found (read-files world file)))
+  (let* ((sourced (and found (read-files world file)))
          (read (remove-if-not (lambda (tag) (member (tag-file tag) sourced)) found))
          (directory (directory-of (world-path world file)))
          (near (remove-if-not (lambda (tag) (string= directory (directory-of (world-path world (tag-file tag))))) found)))
@@ -110,12 +112,15 @@
     (when (= more (tag-def tag)) (return (null (module-tag world (tag-file tag) (name-text world value)))))))
 
 (defun module-tag (world file text)
-  (let ((found nil) (name (opl.source.names:find-name (world-names world) text)))
-    (when name
-      (do-named (tag) (world name)
-        (when (and (null found) (eq (world-family world file) (world-family world (tag-file tag))) (= (tag-kind world tag) (known "module")))
-          (setf found tag))))
-    found))
+  "The module called TEXT of FILE's family, or nil."
+  (let ((family (world-family world file)))
+    (remembered (world :module-tag family text)
+      (let ((found nil) (name (opl.source.names:find-name (world-names world) text)))
+        (when name
+          (do-named (tag) (world name)
+            (when (and (null found) (eq family (world-family world (tag-file tag))) (= (tag-kind world tag) (known "module")))
+              (setf found tag))))
+        found))))
 
 (defun package-names (world file root name)
   "Definitions of NAME in the package at ROOT, of the languages of FILE's family."

@@ -65,11 +65,15 @@
 
 (defun defined-in (world package name)
   "Definitions of NAME, a number, in the files of PACKAGE, facts or a name."
-  (let ((places (packages-of-files world)) (found '()))
-    (do-named (tag) (world name)
-      (when (and (lisp-p world (tag-file tag)) (equalp-package package (svref places (tag-file tag))) (function-tag-p world tag))
-        (push tag found)))
-    (nreverse found)))
+  (let ((places (packages-of-files world)))
+    (remove-if-not (lambda (tag) (equalp-package package (svref places (tag-file tag)))) (functions-called world name))))
+
+(defun functions-called (world name)
+  (remembered (world :lisp-functions name)
+    (let ((found '()))
+      (do-named (tag) (world name)
+        (when (and (lisp-p world (tag-file tag)) (function-tag-p world tag)) (push tag found)))
+      (nreverse found))))
 
 (defun equalp-package (a b)
   (or (eq a b) (and (stringp a) (stringp b) (string= a b))))
@@ -134,8 +138,22 @@
 
 ;;; Names
 
-(defun clojure-p (world file) (member (extension-of (world-path world file)) '("clj" "cljs" "cljc" "bb") :test #'equal))
-(defun emacs-p (world file) (equal (extension-of (world-path world file)) "el"))
+(defun dialect (world file)
+  "The Lisp that FILE is written in, by its ending."
+  (let ((extension (extension-of (world-path world file))))
+    (cond ((member extension '("clj" "cljs" "cljc" "bb" "edn") :test #'equal) :clojure)
+          ((equal extension "el") :emacs)
+          ((equal extension "rkt") :racket)
+          ((member extension '("scm" "ss" "sld" "sls") :test #'equal) :scheme)
+          (t :common))))
+
+(defun shared-name (world file name)
+  "What NAME means where files share one space of names: in Emacs Lisp all of them do."
+  (let* ((dialect (dialect world file))
+         (found (remove-if-not (lambda (tag) (eq dialect (dialect world (tag-file tag)))) (global-candidates world file name))))
+    (if (and found (null (rest found)) (eq dialect :emacs))
+        (values (first found) :linked)
+        (outer-name-of world file name :expression found))))
 
 (defun starred-name (world file name)
   "What a namespace that FILE takes over as a whole defines as NAME."
@@ -145,26 +163,22 @@
         (let* ((target (import-file world file import)) (meaning (and (integerp target) (exported-meaning world target name))))
           (when meaning (return meaning)))))))
 
-(defun shared-name (world file name)
-  "Of Emacs Lisp: all files share one space of names."
-  (let ((found (global-candidates world file name)))
-    (if (or (null found) (rest found)) (outer-name-of world file name :expression) (values (first found) :linked))))
-
 (defun outer-meaning-of (world file name mode)
   "What NAME, bound nowhere in FILE, means."
-  (let ((own (svref (packages-of-files world) file)))
-    (cond ((clojure-p world file)
+  (declare (ignore mode))
+  (let ((own (svref (packages-of-files world) file)) (dialect (dialect world file)))
+    (cond ((eq dialect :clojure)
            (or (starred-name world file name)
                (let ((target (gethash (name-text world name) (namespaces world)))) (and target (make-value :module :file target)))))
-          ((emacs-p world file) (shared-name world file name))
+          ((eq dialect :emacs) (shared-name world file name))
           ((find-package-value world file name))
           (own
            (let ((found (found-in world own name)))
              ;; what a package that is known neither has nor takes from another is from outside
              (cond (found (one-or-all found))
                    ((package-facts-p own) nil)
-                   (t (outer-name-of world file name mode)))))
-          (t (outer-name-of world file name mode)))))
+                   (t (shared-name world file name)))))
+          (t (shared-name world file name)))))
 
 (defun find-package-value (world file name)
   "The package called NAME as what stands before a colon; only where no definition bears the name."

@@ -98,14 +98,16 @@
 (defun word-alone (world file name)
   "What NAME, called without a receiver, means when the class around has no such method: the one that a file defines for all, or, in tests, that
 a module defines, which something includes for them. Any other is possible."
-  (let ((found '()))
-    (unless (member (name-text world name) *from-outside* :test #'string=)
-      (do-named (tag) (world name)
-        (when (and (eq (world-family world (tag-file tag)) :ruby) (function-kind-p (tag-kind world tag)) (not (logtest +local+ (tag-flags world tag))))
-          (push tag found))))
-    (when (and found (null (rest found)))
-      (let ((holder (tag-parent world (first found))))
-        (values (first found)
+  (let ((only (remembered (world :ruby-only name)
+                (let ((found '()))
+                  (unless (member (name-text world name) *from-outside* :test #'string=)
+                    (do-named (tag) (world name)
+                      (when (and (eq (world-family world (tag-file tag)) :ruby) (function-kind-p (tag-kind world tag)) (not (logtest +local+ (tag-flags world tag))))
+                        (push tag found))))
+                  (and found (null (rest found)) (first found))))))
+    (when only
+      (let ((holder (tag-parent world only)))
+        (values only
                 (if (or (null holder) (and (= (tag-kind world holder) (known "module")) (test-path-p (world-path world file)))) :linked :unique))))))
 
 ;;; Modules from outside that the repository opens classes of: class Minitest::Test
