@@ -168,6 +168,8 @@ called; OPEN: the calls that mean nothing known, as tags of file and site."
                     (not (family-overloads (family-of world (tag-file tag)))) ; there a call means the one that was chosen
                     (let ((run (world-run world (tag-file tag))))
                       (= (def-scope run (tag-def callee)) (def-scope run (tag-def tag))))
+                    ;; def self.x beside def x
+                    (eq (logtest +static+ (tag-flags world callee)) (logtest +static+ (tag-flags world tag)))
                     (function-kind-p (tag-kind world tag)))
                (and (= (tag-kind world callee) (known "constructor")) (eql (tag-parent world callee) tag))))))
 

@@ -66,9 +66,9 @@
            (t (word r i)))))))
 
 (defun other-name (r i)
-  "The node of the name at I when it stands there alone, const HT = HTTP; else none."
+  "The node of the name at I, a module's or a type's, when it stands there alone, const HT = HTTP; else none."
   (declare (type index i))
-  (if (and (identifier-at-p r i) (or (>= (1+ i) (limit)) (line-begins-p r (1+ i)) (is r (1+ i) ";"))) (name-node r (name-at r i)) +none+))
+  (if (and (identifier-at-p r i) (capitalised-p r (name-at r i)) (or (>= (1+ i) (limit)) (line-begins-p r (1+ i)) (is r (1+ i) ";"))) (name-node r (name-at r i)) +none+))
 
 (defun bracket (r open)
   (declare (type julia r) (type index open))

@@ -145,10 +145,16 @@
   (declare (ignore world file site))
   (and (<= (length tags) +methods+) (values tags t)))
 
+(defun macro-call-name (world tag)
+  "Macros of Julia are called with an @ before their name."
+  (and (= (tag-kind world tag) (known "macro"))
+       (let ((name (opl.source.names:find-name (world-names world) (concatenate 'string "@" (name-text world (tag-name world tag)))))) (and name (list name)))))
+
 (define-family :shell
   :import-module #'sourced-file :outer-name #'outer-name-of :guess nil)
 (define-family (:r :julia)
-  :import-module #'sourced-file :outer-name #'packaged-name :package-member #'packaged-member :select #'all-methods :guess nil)
+  :import-module #'sourced-file :outer-name #'packaged-name :package-member #'packaged-member :select #'all-methods
+  :called-as #'macro-call-name :guess nil)
 (define-family :lua
   :import-module #'lua-module :exported #'lua-exported :outer-name #'outer-name-of)
 (define-family :perl
