@@ -150,6 +150,7 @@
    (:file "search/words")
    (:file "search/plain")
    (:file "search/reading")
+   (:file "search/glossary")
    (:file "search/query")
    (:file "search/places")
    (:file "search/history")

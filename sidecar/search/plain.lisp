@@ -3,7 +3,7 @@
 
 (defpackage #:opl.search.plain
   (:use #:cl)
-  (:export #:plain-word-p #:word-shape #:*plain-words*))
+  (:export #:plain-word-p #:word-shape #:*plain-words* #:*foreign-grammar*))
 (in-package #:opl.search.plain)
 
 (defparameter *plain-words*
@@ -36,9 +36,12 @@
     table)
   "Of grammar, of issue templates, and of any program, in lower case.")
 
+(defvar *foreign-grammar* nil "A table of the words that say nothing in the language of the task at hand, beside those of English.")
+
 (defun plain-word-p (word)
   "True when WORD, in any case, says nothing of the place."
-  (values (gethash (string-downcase word) *plain-words*)))
+  (let ((word (string-downcase word)))
+    (values (or (gethash word *plain-words*) (and *foreign-grammar* (gethash word *foreign-grammar*))))))
 
 (defun word-shape (word parts)
   "How surely WORD, with PARTS parts, is a name rather than a word of prose, between 0 and 1."

@@ -6,7 +6,8 @@
   (:import-from #:opl.source.names #:string-octets)
   (:import-from #:opl.search.terms #:part-count #:map-terms #:map-name-terms #:pair-hash #:+part+ #:+whole+ #:+pair+ #:+root+)
   (:import-from #:opl.search.text #:map-trigrams)
-  (:import-from #:opl.search.plain #:plain-word-p #:word-shape)
+  (:import-from #:opl.search.plain #:plain-word-p #:word-shape #:*foreign-grammar*)
+  (:import-from #:opl.search.glossary #:tongue-of #:tongue-grammar #:map-meanings)
   (:export #:task #:parse-task #:task-text #:task-words #:task-marked #:task-terms #:task-mentions #:task-chains #:task-trigrams
            #:task-references #:task-commits #:task-title #:task-raw
            #:word #:word-text #:word-counts #:word-called-p #:word-inline-p #:word-qualifiers #:word-shape-of #:word-total #:word-marked-p
@@ -63,7 +64,8 @@
   (words (make-hash-table :test 'equal)) (word-list '())
   (marked (make-hash-table :test 'equal)) (marked-list '())
   (terms (make-hash-table)) (term-list '())
-  (mentions '()) (chains '()) (references '()) (commits '()))
+  (mentions '()) (chains '()) (references '()) (commits '())
+  (tongue nil))                         ; the language of the task when it is not English
 
 (defun note-term (collector hash kind text region)
   (let ((term (gethash hash (collector-terms collector))))
@@ -136,6 +138,18 @@
     (incf (svref (word-counts word) region))
     (when (= region +inline+) (setf (word-inline-p word) t))))
 
+(defparameter *plain-in-english-alone* '("template" "log")
+  "Words that issues in English are full of since their forms have them, and that another language's word for the thing is not.")
+
+(defun note-meaning (collector word region)
+  "WORD, English, for one of the task's in another language."
+  (note-terms collector word region)
+  (if (member word *plain-in-english-alone* :test #'string=)
+      (let ((octets (string-octets word)))
+        (map-name-terms (lambda (hash kind) (declare (ignore kind)) (setf (term-plain-p (gethash hash (collector-terms collector))) nil))
+                        octets 0 (length octets)))
+      (note-plainness collector word)))
+
 (defun note-text (collector text region)
   "Words, pairs of them, names with marks, chains and paths of TEXT, all of one region."
   (let ((before nil) (before-end 0))
@@ -147,6 +161,8 @@
                    (setf before word before-end to)))
                text))
   (map-marked-names (lambda (name) (note-marked collector name region)) text)
+  (when (and (collector-tongue collector) (<= region +prose+))
+    (map-meanings (lambda (word) (note-meaning collector word region)) (collector-tongue collector) text))
   (map-chains (lambda (names position)
                 (declare (ignore position))
                 (push (make-chain :names names) (collector-chains collector))
@@ -270,7 +286,8 @@
 (defun parse-task (text)
   "What TEXT, a task, an issue or a commit message, says, as a TASK. Never fails; an empty text gives an empty task."
   (let* ((raw (subseq text 0 (min (length text) +longest-task+)))
-         (collector (make-collector)) (fenced nil) (title nil)
+         (tongue (tongue-of raw)) (collector (make-collector :tongue tongue)) (fenced nil) (title nil)
+         (*foreign-grammar* (and tongue (tongue-grammar tongue)))
          (kept (make-string-output-stream)))
     (dolist (line (split-lines (without-comments raw)))
       (if (fence-p line)

@@ -233,6 +233,29 @@ export function emit$1(x) { return x }
       ;; its parts are no names that are asked for
       (check (not (member "src/bus.js" (files-of (ask index nil "read-file-text")) :test #'string=))))))
 
+;; Words of grammar stand in commits and comments too: without being known as such they would lead anywhere.
+(deftest tasks-in-other-languages
+  (with-repository (root)
+    (write-text root "src/session/expiry.ts" "export function deleteSession(session) { return session }
+")
+    (write-text root "src/noise.ts" "// die das und nicht beim wird: le la les des une; el los las una; the error of errors
+export const noise = 'die Sitzung'
+")
+    (write-text root "src/config/parse.ts" "export function parseConfig(text) { throw new ConfigError(text) }
+export class ConfigError extends Error {}
+")
+    (let ((index (index-of root)))
+      (loop for (path . tasks) in '(("src/session/expiry.ts" "die Sitzung wird beim Abmelden nicht gelöscht" "la session n'est pas supprimée" "会话没有被删除" "セッションが削除されない"
+                                     "a sessão não é apagada" "сессия не удаляется" "세션이 삭제되지 않음")
+                                    ("src/config/parse.ts" "Fehler beim Parsen der Konfiguration" "error al analizar la configuración" "配置解析错误" "ошибка разбора конфигурации"
+                                     "errore nell'analizzare la configurazione" "erreur d'analyse de la configuration"))
+            do (dolist (task tasks)
+                 (check-equal (list task path) (list task (first (files-of (ask index nil task))))))))
+    (check-equal '("German" "French" "Chinese" nil nil nil)
+                 (mapcar (lambda (text) (let ((tongue (opl.search.glossary:tongue-of text))) (and tongue (opl.search.glossary:tongue-name tongue))))
+                         '("Fehler beim Laden" "la page est vide" "模板缓存" "the page is empty after die la les" "where are routes matched"
+                           "The parser fails on the text 错误 in a comment, which it should read as any other text of the file")))))
+
 (deftest a-refreshed-index-ranks-as-one-built-anew
   (with-repository (root)
     (let ((index (index-of root)) (tasks '("route path handler" "session expiry" "profile info" "operators" "shorten" "this text was never there before")))
