@@ -90,6 +90,19 @@
   "The string of name number NAME."
   (name-string (world-names world) name))
 
+(defun keep-shared (world key value)
+  "Keeps VALUE under KEY unless another thread has kept one meanwhile; the one kept. What is computed from it may be compared by eq."
+  (loop
+    (let* ((old (world-shared world)) (found (assoc key old :test #'eq)))
+      (when found (return (cdr found)))
+      (when (eq old (sb-ext:compare-and-swap (world-shared world) old (acons key value old))) (return value)))))
+
+(defun keep-first (key table value)
+  "The same in TABLE."
+  (sb-ext:with-locked-hash-table (table)
+    (multiple-value-bind (kept found) (gethash key table)
+      (if found kept (setf (gethash key table) value)))))
+
 (defmacro remembered ((world &rest key) &body body)
   "The value of BODY, kept in WORLD under KEY, a keyword and what it is asked for (compared by equal), from then on. What is kept
 under a keyword alone is asked for at every call site: it is found without a lock."
@@ -99,12 +112,10 @@ under a keyword alone is asked for at every call site: it is found without a loc
         `(let ((,found (assoc ,(first key) (world-shared ,world) :test #'eq)))
            (if ,found
                (cdr ,found)
-               (let ((,value (progn ,@body)))
-                 (sb-ext:atomic-push (cons ,(first key) ,value) (world-shared ,world))
-                 ,value)))))
+               (keep-shared ,world ,(first key) (progn ,@body))))))
     `(let ((,k (list ,@key)) (,table (world-memo ,world)))
        (multiple-value-bind (,value ,found) (gethash ,k ,table)
-         (if ,found ,value (setf (gethash ,k ,table) (progn ,@body)))))))
+         (if ,found ,value (keep-first ,k ,table (progn ,@body)))))))
 
 ;;; Reading a definition by its tag
 

@@ -119,3 +119,14 @@
                `(("lib/formatters.ml" . ,(lines "let get_stderr () = 1" "module Inner = struct" "  let deep x = x" "end")) ("lib/formatters.mli" . ,(lines "val get_stderr : unit -> int"))
                  ("lib/util.ml" . ,(lines "let trim x = x"))
                  ("bin/a.ml" . ,(lines "open Util" "let run x = Formatters.get_stderr ()" "let b x = trim x" "let c x = Formatters.Inner.deep x" "let d x = List.map go x; Util.trim x")))))
+
+;; Two threads that came to the packages of a repository at once had two tables of them, and a package of the one was none of the other's.
+(deftest what-two-threads-compute-at-once-is-one-thing-afterwards
+  (with-scratch-folder (folder)
+    (let* ((world (opl.graph.world:world-of (opl.index.refresh:build-index (sb-ext:native-namestring folder) nil '())))
+           (threads (loop repeat 8 collect (sb-thread:make-thread
+                                            (lambda ()
+                                              (list (opl.graph.world:remembered (world :probe) (sleep 0.1) (list 1))
+                                                    (opl.graph.world:remembered (world :probe "x") (sleep 0.1) (list 2)))))))
+           (values (mapcar #'sb-thread:join-thread threads)))
+      (check (every (lambda (pair) (and (eq (first pair) (first (first values))) (eq (second pair) (second (first values))))) values)))))
