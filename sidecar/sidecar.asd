@@ -63,6 +63,7 @@
    (:file "languages/lua")
    (:file "languages/shell")
    (:file "languages/lisp")
+   (:file "languages/lisp-packages")
    (:file "languages/lisp-definitions")
    (:file "languages/perl")
    (:file "languages/r")

@@ -1,5 +1,5 @@
 ;;;; Common Lisp, Emacs Lisp, Scheme, Clojure: forms. A definition is a list whose first word begins with `def'
-;;;; (lisp-definitions.lisp); the first word of any other list that is code is a call.
+;;;; (lisp-definitions.lisp; what is imported: lisp-packages.lisp); the first word of any other list that is code is a call.
 
 (defpackage #:opl.languages.lisp
   (:use #:cl #:opl.languages.reading)
