@@ -124,6 +124,7 @@
    (:file "graph/evaluate")
    (:file "graph/callables")
    (:file "graph/resolve")
+   (:file "graph/hierarchy")
    (:file "graph/called-as")
    (:file "graph/edges")
    (:file "graph/families/paths")
