@@ -96,7 +96,9 @@
 
 (defun super-constructors (world file node)
   (let ((value (expression-value world file node)))
-    (remove nil (mapcar #'value-tag (if (value-is value :union) (value-arguments value) (list value))))))
+    ;; an interface constructs nothing: the class beside it is from outside
+    (remove-if (lambda (tag) (or (null tag) (= (tag-kind world tag) (known "interface"))))
+               (mapcar #'value-tag (if (value-is value :union) (value-arguments value) (list value))))))
 
 (defun alias-meaning (world file binding depth)
   "What a local variable, all that it is bound to looked at, calls: the one function or class of the repository

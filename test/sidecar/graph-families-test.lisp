@@ -130,3 +130,8 @@
                                                     (opl.graph.world:remembered (world :probe "x") (sleep 0.1) (list 2)))))))
            (values (mapcar #'sb-thread:join-thread threads)))
       (check (every (lambda (pair) (and (eq (first pair) (first (first values))) (eq (second pair) (second (first values))))) values)))))
+
+(deftest a-base-from-outside-is-not-the-interface-beside-it
+  (check-edges '("Own.cs:4 base > Own.cs:2")
+               `(("Shop.cs" . ,(lines "namespace Shop;" "interface IRepo { }" "class Service : Outside, IRepo {" "  Service(int n) : base(n) { }" "}"))
+                 ("Own.cs" . ,(lines "namespace Own;" "class Base { public Base(int n) { } }" "class Service : Base {" "  Service(int n) : base(n) { }" "}")))))
