@@ -74,6 +74,18 @@ function commandHelp({ name, summary, example, properties, positional }: Command
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
+/** What to type in place of WORD, of which COMMAND takes none or one fewer. */
+function tooMany(command: Command<never>, word: string): string {
+  const quoted = JSON.stringify(word);
+  const start = `${quoted} is one word too many; `;
+  if (command.positional) return `${start}put what belongs together in quotes`;
+  if ('target' in command.properties) return `${start}a file, a place or a name is given as --target ${quoted}`;
+  if (command.name === 'calls')
+    return `${start}all calls are listed; those of one name: opl eval '(callers ${quoted})'`;
+  if (command.name === 'symbols') return `${start}all definitions are listed; those of one name: opl search ${quoted}`;
+  return `${start}opl ${command.name} takes options alone`;
+}
+
 /** The words after the command, as common options and the command's own input. */
 function parse(command: Command<never>, words: string[]) {
   const own = Object.entries(command.properties).filter(([name]) => name !== command.positional);
@@ -93,10 +105,7 @@ function parse(command: Command<never>, words: string[]) {
     const input: Record<string, unknown> = Object.fromEntries(
       own.map(([name]) => [name, given[kebab(name)]]).filter(([, value]) => value !== undefined),
     );
-    if (positionals.length > (command.positional ? 1 : 0))
-      throw new Error(
-        `${JSON.stringify(positionals.at(-1))} is one word too many; put what belongs together in quotes`,
-      );
+    if (positionals.length > (command.positional ? 1 : 0)) throw new Error(tooMany(command, positionals.at(-1)!));
     if (command.positional && positionals[0] !== undefined) input[command.positional] = positionals[0];
     return {
       input,

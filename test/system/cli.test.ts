@@ -225,7 +225,11 @@ test('a wrong call is one line on standard error and status 2', async (t) => {
   const wrong: [string[], RegExp][] = [
     [['nosuch'], /There is no command nosuch/],
     [['search'], /search: "NAME" is missing, as in: opl search createUser/],
-    [['search', 'a', 'b'], /"b" is one word too many/],
+    [['search', 'a', 'b'], /"b" is one word too many; put what belongs together in quotes/],
+    [['impact', 'src/a.ts:3'], /"src\/a\.ts:3" is one word too many; .* as --target "src\/a\.ts:3"/],
+    [['calls', 'trim'], /opl eval '\(callers "trim"\)'/],
+    [['symbols', 'trim'], /opl search "trim"/],
+    [['index', 'src'], /opl index takes options alone/],
     [['search', 'a', '--limit', 'x'], /search: limit must be integer/],
     [['search', 'a', '--nosuch'], /Unknown option '--nosuch'/],
     [['--root', '.'], /A command comes first/],
