@@ -4,6 +4,7 @@
   (:use #:cl #:opl.languages.keyworded #:opl.languages.braces #:opl.source.facts)
   (:import-from #:opl.languages.extractor #:define-extractor)
   (:import-from #:opl.source.tokens #:tokens-count #:token-kind #:token-text #:+string+ #:string-content)
+  (:import-from #:opl.source.language #:path-name)
   (:import-from #:opl.source.names #:known #:+none+))
 (in-package #:opl.languages.zig)
 
@@ -77,32 +78,29 @@
           (with-body (w def) (code w (1+ brace) close)))
         (1+ close)))))
 
-(defun file-name (path) (subseq path (1+ (or (position #\/ path :from-end t) -1))))
-
-(defun constant (w from at last)
-  "The definition of a constant whose name means what is imported."
-  (set-end w (define w at (known "constant") :from from :to (1+ (the fixnum last)) :bind nil) last))
+(defun imported (w word member module last)
+  "The constant named after WORD, whose value, up to the token LAST, is MEMBER of the file MODULE, or all of it; the token after."
+  (declare (type fixnum word last))
+  (let ((at (1+ word)))
+    (bind w (name w at) :kind +imported+
+                        :target (add-import (w-facts w) (name w at) (or member (known "*")) (string-name w module) (w-scope w) +relative+ (line w word)))
+    (set-end w (define w at (known "constant") :from word :to (1+ last) :bind nil) last)
+    (1+ last)))
 
 (defun take-import (w word to)
-  "const X = @import(\"y.zig\") const T = @import(\"y.zig\").T or const Self = @This() at WORD; the token after, or nil."
+  "const X = @import(\"y.zig\"), const T = @import(\"y.zig\").T or, at the top of a file, const Self = @This() at WORD; the token after, or nil."
   (declare (type fixnum word to))
-  (let ((at (1+ word)) (call (+ word 3)))
-    (declare (type fixnum at call))
-    (when (and (= (w-def w) +none+) (identifier-p w at) (token-at w (+ word 2) "=") (< call to)
-               (string= "@This" (token-text (w-tokens w) call)))
-      (let ((import (add-import (w-facts w) (name w at) (known "*") (string-name w (file-name (w-path w))) (w-scope w) +relative+ (line w word))))
-        (bind w (name w at) :kind +imported+ :target import)
-        (constant w word at (closer w (1+ call) to))
-        (return-from take-import (1+ (closer w (1+ call) to)))))
-    (when (and (identifier-p w at) (token-at w (+ word 2) "=") (< call to) (string= "@import" (token-text (w-tokens w) call)) (token-at w (1+ call) "(")
-               (= (kind w (+ call 2)) +string+))
-      (let* ((text (string-content (w-tokens w) (+ call 2))) (close (closer w (1+ call) to))
-             (member (and (token-at w (1+ close) ".") (identifier-p w (+ close 2)) (token-at w (+ close 3) ";") (name w (+ close 2))))
-             (import (add-import (w-facts w) (name w at) (or member (known "*")) (string-name w text) (w-scope w) +relative+ (line w word))))
+  (let ((call (+ word 3)))
+    (declare (type fixnum call))
+    (when (and (identifier-p w (1+ word)) (token-at w (+ word 2) "=") (< call to) (token-at w (1+ call) "("))
+      (let ((text (token-text (w-tokens w) call)) (close (closer w (1+ call) to)))
         (declare (type fixnum close))
-        (bind w (name w at) :kind +imported+ :target import)
-        (constant w word at (if member (+ close 2) close))
-        (if member (+ close 3) (1+ close))))))
+        (cond ((and (string= text "@This") (= (w-def w) +none+)) (imported w word nil (path-name (w-path w)) close))
+              ((and (string= text "@import") (= (kind w (+ call 2)) +string+))
+               (let ((module (string-content (w-tokens w) (+ call 2))))
+                 (if (and (token-at w (1+ close) ".") (identifier-p w (+ close 2)) (token-at w (+ close 3) ";"))
+                     (imported w word (name w (+ close 2)) module (+ close 2))
+                     (imported w word nil module close)))))))))
 
 (defun take-file-field (w i to)
   "n: T = value, of the struct that the file itself is; the token after, or nil."

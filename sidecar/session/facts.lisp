@@ -174,7 +174,7 @@ a list of (path . line), most certain first; NIL while there is no index.")
             do (push key seen) and collect entry)))
 
 (defun names-path-p (text path)
-  "True when TEXT names PATH, which may stand at the end of a longer one: src/a.py in /work/src/a.py, and not in mysrc/a.py."
+  "True when TEXT names PATH, which may stand at the end of a longer one: src/a.py in /repo/src/a.py, and not in mysrc/a.py."
   (loop for at = (search path text) then (search path text :start2 (1+ at))
         while at
         thereis (or (zerop at) (not (or (alphanumericp (char text (1- at))) (find (char text (1- at)) "_-."))))))
